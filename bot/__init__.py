@@ -1,0 +1,1 @@
+"""What the outside touches: the command line, the runner, the settings."""

@@ -1,0 +1,1 @@
+"""What answers a prompt: the tool loop over litellm, or an external program."""

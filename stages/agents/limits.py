@@ -1,0 +1,81 @@
+"""The run's budget: what may be spent, what was spent, and the one check before each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stages.errors import LimitReached, Stopped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one run may spend. `money` in US dollars."""
+
+    calls: int = 200
+    tokens: int = 2_000_000
+    money: float = 5.0
+    minutes: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What was spent. `money` in US dollars."""
+
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
+    minutes: float = 0.0
+
+
+class Budget:
+    """Limits and what was spent of them, over all calls of a run, retries included.
+
+    `clock` gives seconds from any fixed point; `stopped` tells whether a person stopped the run.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        clock: Callable[[], float],
+        spent: Spent | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.limits = limits
+        self._before = spent or Spent()
+        self._calls, self._tokens, self._money = self._before.calls, self._before.tokens, self._before.money
+        self._clock, self._start, self._stopped = clock, clock(), stopped
+
+    @property
+    def spent(self) -> Spent:
+        minutes = self._before.minutes + (self._clock() - self._start) / 60
+        return Spent(calls=self._calls, tokens=self._tokens, money=self._money, minutes=minutes)
+
+    def before_call(self, *, tokens: int = 0, money: float = 0.0) -> None:
+        """Let one more call pass, that is expected to cost at least this much.
+
+        Raises LimitReached when a limit would be passed, Stopped when a person stopped the run.
+        """
+        if self._stopped():
+            raise Stopped
+        spent = self.spent
+        for limit, allowed, would_be in (
+            ("calls", self.limits.calls, spent.calls + 1),
+            ("tokens", self.limits.tokens, spent.tokens + tokens),
+            ("money", self.limits.money, spent.money + money),
+            ("minutes", self.limits.minutes, spent.minutes),
+        ):
+            if would_be > allowed:
+                raise LimitReached(limit=limit, spent=round(would_be, 4), allowed=allowed)
+        self._calls += 1
+
+    def after_call(self, *, tokens: int, money: float) -> None:
+        """Count what a call cost; an answer that cannot be read counts too."""
+        self._tokens += tokens
+        self._money += money
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the limit of minutes."""
+        return max(0.0, (self.limits.minutes - self.spent.minutes) * 60)

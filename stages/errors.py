@@ -1,0 +1,55 @@
+"""What can go wrong while a model is asked and its answer is judged."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from memory.errors import Told
+
+
+class StageError(Told):
+    """A stage could not do its work."""
+
+
+class UnreadableAnswer(StageError):
+    """The model's answer cannot be used: {reason}"""
+
+
+class Refused(StageError):
+    """{reason}"""
+
+
+class LimitReached(StageError):
+    """The run used up its {limit}: {spent} of {allowed}."""
+
+
+class Stopped(StageError):
+    """The run was stopped."""
+
+
+class ParkCause(StrEnum):
+    """What a parked run waits for."""
+
+    TOKEN = "token"  # noqa: S105 - no password
+    RATE_LIMIT = "rate-limit"
+    MODEL = "model"
+    SANDBOX = "sandbox"
+    ENVIRONMENT = "environment"
+    DISK = "disk"
+    MEMORY = "memory"
+    BASE_GONE = "base-gone"
+
+
+class Parked(StageError):
+    """The run waits ({cause}): {reason}"""
+
+    def __init__(self, *, cause: ParkCause, reason: str) -> None:
+        super().__init__(cause=cause.value, reason=reason)
+        self.cause, self.reason = cause, reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _parked, (self.cause, self.reason)
+
+
+def _parked(cause: ParkCause, reason: str) -> Parked:
+    return Parked(cause=cause, reason=reason)

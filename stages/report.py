@@ -1,0 +1,102 @@
+"""What a check is, and what one run of it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from memory.types import CheckId
+
+
+class CheckKind(StrEnum):
+    PYTEST = "pytest"
+    COMMAND = "command"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A check that was detected or configured.
+
+    `arguments` are those of pytest, or the whole command. `folder` is where it runs, relative to the tree.
+    """
+
+    name: CheckId
+    kind: CheckKind
+    arguments: tuple[str, ...] = ()
+    folder: str = "."
+    timeout_seconds: float = 600.0
+
+
+class Outcome(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"  # an error in set-up, tear-down or collection is a failure too
+    SKIPPED = "skipped"
+    XFAILED = "xfailed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestOutcome:
+    """How one test ended. `type` and `message` are those of the exception, `text` is pytest's account; all cut."""
+
+    __test__ = False  # not a test class for pytest
+
+    id: CheckId
+    outcome: Outcome
+    type: str = ""
+    message: str = ""
+    text: str = ""
+    asserts: int = 0  # `assert` statements and `pytest.raises` in its source, 0 when unknown
+
+
+LineHits = Mapping[str, Mapping[int, tuple[int, int]]]
+"""path → line → (failed tests that ran it, passed tests that ran it)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """What one run of a check showed, from its exit status and its result channel, never from its output."""
+
+    check: CheckId
+    exit_status: int | None  # None when it was killed
+    seconds: float
+    outcomes: tuple[TestOutcome, ...] = ()
+    collected: tuple[CheckId, ...] = ()
+    complete: bool = True  # the result channel was closed properly: no early exit, no crash, no time-out
+    timed_out: bool = False
+    output: str = ""  # head and tail
+    hits: LineHits = field(default_factory=dict)
+    level: str = ""  # of the sandbox
+
+    @property
+    def passed(self) -> bool:
+        """True when the check as a whole passed: exit status 0, complete, nothing failed."""
+        return self.exit_status == 0 and self.complete and not self.failing
+
+    @property
+    def failing(self) -> tuple[CheckId, ...]:
+        """Ids of the tests that failed; the check's own name when it failed without naming one."""
+        failed = tuple(test.id for test in self.outcomes if test.outcome is Outcome.FAILED)
+        if failed or (self.exit_status == 0 and self.complete):
+            return failed
+        return (self.check,)
+
+    @property
+    def ran_nothing(self) -> bool:
+        """True when no test was collected; for a command, never."""
+        return self.exit_status == PYTEST_NO_TESTS and not self.outcomes
+
+
+PYTEST_NO_TESTS: Final = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduction:
+    """One id among the checks, or one new test file, that shows the failure. `text` is empty for a known id."""
+
+    check: CheckId
+    test: CheckId  # the test's id; the check's name for a command
+    path: str = ""
+    text: str = ""
+    sha256: str = ""  # of `text`; frozen before development
