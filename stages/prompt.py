@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -67,18 +67,16 @@ class Prompt:
     """
 
     entry_point: EntryPoint
-    context: InitVar[MemoryContext]
+    context: MemoryContext = field(repr=False)
     body: str
     section: str = field(init=False)
-    version: int = field(init=False)
 
-    def __post_init__(self, context: MemoryContext) -> None:
-        if not (isinstance(context, MemoryContext) and context.sealed):
+    def __post_init__(self) -> None:
+        if not (isinstance(self.context, MemoryContext) and self.context.sealed):
             raise MissingContext(what=f"the {self.entry_point} prompt")
-        if context.entry_point != self.entry_point:
+        if self.context.entry_point != self.entry_point:
             raise MissingContext(what=f"the {self.entry_point} prompt (its context was made for another call)")
-        object.__setattr__(self, "section", render_section(context))
-        object.__setattr__(self, "version", context.version.number)
+        object.__setattr__(self, "section", render_section(self.context))
         _refuse_forged_markers(self.entry_point, self.body)
 
     @property

@@ -1,0 +1,101 @@
+"""Imports go one way, each library has one door, and importing does nothing."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MAY_IMPORT = {"memory": {"memory"}, "stages": {"stages", "memory"}, "bot": {"bot", "stages", "memory"}}
+SOURCES = sorted(
+    path for folder in MAY_IMPORT for path in (ROOT / folder).rglob("*.py") if "repository" not in path.parts
+)
+ONE_DOOR = {
+    "git": 1,
+    "litellm": 2,  # the loop, and the embedded model that stands behind it
+    "markdown_it": 1,
+    "detect_secrets": 1,
+    "alembic": 1,  # beside the migrations themselves
+}
+JUDGES = ("stages.gate", "stages.policy")
+WHAT_JUDGES_MAY_SEE = {"memory", "memory.errors", "memory.types", "memory.scrub", "memory.text"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file names, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} uses a relative import"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def reached(module: str, graph: dict[str, set[str]]) -> set[str]:
+    """All modules of ours that importing `module` brings in."""
+    seen, todo = set[str](), [module]
+    while todo:
+        name = todo.pop()
+        if name in graph and name not in seen:
+            seen.add(name)
+            todo.extend(graph[name])
+            todo.extend(name.rsplit(".", depth)[0] for depth in range(1, name.count(".") + 1))
+    return seen
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=module_name)
+def test_imports_go_from_bot_to_stages_to_memory(path: Path) -> None:
+    allowed = MAY_IMPORT[module_name(path).split(".")[0]]
+
+    ours = {name.split(".")[0] for name in imports(path)} & {"bot", "stages", "memory", "tests"}
+
+    assert ours <= allowed
+
+
+@pytest.mark.parametrize(("library", "doors"), ONE_DOOR.items())
+def test_a_library_has_one_door(library: str, doors: int) -> None:
+    users = {
+        module_name(path)
+        for path in SOURCES
+        if "migrations" not in path.parts and library in {name.split(".")[0] for name in imports(path)}
+    }
+
+    assert len(users) <= doors, users
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_memory_informs_and_never_decides(judge: str) -> None:
+    graph = {module_name(path): set(imports(path)) for path in SOURCES}
+
+    of_memory = {name for name in reached(judge, graph) if name.split(".")[0] == "memory"}
+
+    assert reached(judge, graph), f"{judge} is gone: name the judges anew"
+    assert {name for name in of_memory if not name.startswith("memory.signature")} <= WHAT_JUDGES_MAY_SEE
+
+
+def test_importing_everything_writes_nothing_and_brings_no_litellm(tmp_path: Path) -> None:
+    names = [module_name(path) for path in SOURCES if "migrations" not in path.parts and "collector" not in path.parts]
+    code = f"import sys, importlib\nfor n in {names!r}: importlib.import_module(n)\nassert 'litellm' not in sys.modules"
+
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
