@@ -1,0 +1,87 @@
+"""What code knows about a run → the endings that memory is given; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.types import (
+    CheckId,
+    CommitId,
+    Edit,
+    Ending,
+    EndingId,
+    ErrorSignature,
+    Evidence,
+    Hold,
+    HoldCause,
+    PathAt,
+    Refix,
+    RunEnding,
+    RunId,
+    Scope,
+    TicketId,
+)
+from stages.patch import Patch
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What all endings of a run have in common."""
+
+    scope: Scope
+    run: RunId
+    ticket: TicketId
+    author: str
+    base: CommitId
+    environment: str
+    signatures: tuple[ErrorSignature, ...]
+
+    def ending(
+        self,
+        ending: Ending,
+        *,
+        at: datetime,
+        final: bool,
+        evidence: Evidence,
+        paths: tuple[PathAt, ...] = (),
+        refers_to: EndingId | None = None,
+    ) -> RunEnding:
+        return RunEnding(
+            scope=self.scope,
+            run=self.run,
+            ticket=self.ticket,
+            author=self.author,
+            ending=ending,
+            final=final,
+            commit=self.base,
+            at=at,
+            evidence=evidence,
+            environment=self.environment,
+            signatures=self.signatures,
+            paths=paths,
+            refers_to=refers_to,
+        )
+
+
+def evidence_of(hold: Hold) -> Evidence:
+    """A check's exit status is evidence; what the policy says of a diff is not."""
+    return Evidence.EXIT_STATUS if hold.cause is HoldCause.CHECK else Evidence.NONE
+
+
+def refix(
+    attempt: int, held: Patch, patch: Patch, was_failing: tuple[CheckId, ...], fails: tuple[CheckId, ...]
+) -> Refix:
+    """How an attempt differs from the held one, and what became of the checks that held it."""
+    return Refix(
+        attempt=attempt,
+        edits=new_edits(held, patch),
+        now_passing=tuple(check for check in was_failing if check not in fails),
+        still_failing=tuple(check for check in was_failing if check in fails),
+    )
+
+
+def new_edits(held: Patch, patch: Patch) -> tuple[Edit, ...]:
+    """Edits of a patch that the held one did not have, in its order; the place of an edit does not make it new."""
+    known = {(edit.path, edit.digest) for edit in held.edits}
+    return tuple(edit for edit in patch.edits if (edit.path, edit.digest) not in known)
