@@ -1,0 +1,137 @@
+"""Git behind one thin wrapper: list arguments, no configuration but ours, no hooks, no programs of a repository."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from stages.errors import StageError
+
+AUTHOR: Final = "ticketsmith"
+EMAIL: Final = "ticketsmith@localhost"
+
+_SECONDS_AT_MOST = 600.0
+_MESSAGE_AT_MOST = 400  # characters of git's own message
+
+# What git would otherwise run or read on behalf of a repository or of the person who started us.
+_CONFIG: Final = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.attributesFile": "/dev/null",
+    "core.excludesFile": "/dev/null",
+    "core.autocrlf": "false",
+    "core.safecrlf": "false",
+    "core.symlinks": "true",
+    "core.fileMode": "true",
+    "core.quotePath": "true",
+    "core.protectNTFS": "true",
+    "core.protectHFS": "true",
+    "core.logAllRefUpdates": "false",
+    "core.sshCommand": "false",
+    "core.abbrev": "12",
+    "credential.helper": "",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "commit.gpgSign": "false",
+    "init.defaultBranch": "main",
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",
+    # Whoever owns the folder: nothing of its configuration or hooks is run here, which is what the rule protects from.
+    "safe.directory": "*",
+}
+
+
+class GitMissing(StageError):
+    """git was not found. Install git 2.38 or newer and put it on PATH."""
+
+
+class GitFailed(StageError):
+    """git {verb} failed (exit {status}): {message}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Git:
+    """Runs git in `folder`, on the repository found there or on the one named by `git_dir` and `work_tree`.
+
+    `settings` are further configuration, `index` is a file to use in place of the repository's index.
+    """
+
+    folder: Path
+    git_dir: Path | None = None
+    work_tree: Path | None = None
+    index: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self, verb: str, *arguments: str, stdin: bytes = b"", dates: str = "") -> bytes:
+        """What git wrote to its standard output. Raises GitFailed, GitMissing."""
+        status, output, message = self._execute(verb, arguments, stdin, dates)
+        if status != 0:
+            raise GitFailed(verb=verb, status=status, message=" ".join(message.split())[:_MESSAGE_AT_MOST])
+        return output
+
+    def ask(self, verb: str, *arguments: str, stdin: bytes = b"") -> bytes | None:
+        """What git wrote, or None when it said no. Raises GitMissing."""
+        status, output, _ = self._execute(verb, arguments, stdin, "")
+        return output if status == 0 else None
+
+    def _execute(self, verb: str, arguments: Collection[str], stdin: bytes, dates: str) -> tuple[int, bytes, str]:
+        # Imported here: importing it runs `git version`, and only those who use git shall pay for it.
+        try:
+            import git
+        except ImportError as error:
+            raise GitMissing from error
+        program, cleaner = shutil.which("git"), shutil.which("env")
+        if program is None or cleaner is None:
+            raise GitMissing
+        # GitPython hands its whole environment down; `env -i` takes it away again: no token, no GIT_DIR from outside.
+        command = [cleaner, "-i", *(f"{name}={value}" for name, value in self._environment(dates).items()), program]
+        command += [f"--git-dir={self.git_dir}"] if self.git_dir else []
+        command += [f"--work-tree={self.work_tree}"] if self.work_tree else []
+        for name, value in {**_CONFIG, **self.settings}.items():
+            command += ["-c", f"{name}={value}"]
+        with tempfile.TemporaryFile() as given:
+            given.write(stdin)
+            given.seek(0)
+            status, output, message = git.Git(str(self.folder)).execute(
+                [*command, verb, *arguments],
+                istream=given,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                kill_after_timeout=_SECONDS_AT_MOST,
+            )
+        assert isinstance(output, bytes)
+        return int(status), output, str(message)
+
+    def _environment(self, dates: str) -> dict[str, str]:
+        environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": "/nonexistent",
+            "LC_ALL": "C",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "false",
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_AUTHOR_NAME": AUTHOR,
+            "GIT_AUTHOR_EMAIL": EMAIL,
+            "GIT_COMMITTER_NAME": AUTHOR,
+            "GIT_COMMITTER_EMAIL": EMAIL,
+        }
+        if self.index:
+            environment["GIT_INDEX_FILE"] = str(self.index)
+        if dates:
+            environment["GIT_AUTHOR_DATE"] = environment["GIT_COMMITTER_DATE"] = dates
+        return environment
