@@ -297,6 +297,7 @@ class MemoryQuery:
     entry_point: str
     title: str
     headline: str = ""  # of the alert; stands in for the title where there is one
+    body: str = ""  # of the ticket, as it came: only the calibrated rule looks at its words
     signatures: tuple[ErrorSignature, ...] = ()
     environment: str = ""
     at: datetime  # when the run began: what has expired by then is not shown

@@ -1,0 +1,39 @@
+"""The budget of one block: what fits is shown, what does not is left out whole and written down."""
+
+from __future__ import annotations
+
+from memory.types import Block, LeftOut, Record
+
+_PREFIX = 4  # characters before each line: `| - ` or `|   `; an empty line gets fewer
+
+
+class Allowance:
+    """Counts characters as they appear in the section, prefixes and line breaks included."""
+
+    def __init__(self, characters: int, *, each: int | None = None, count: int | None = None) -> None:
+        self._characters, self._each, self._count = characters, each or characters, count
+        self._shown: list[Record] = []
+        self._left_out: list[LeftOut] = []
+        self._used = self._eligible = 0
+
+    def offer(self, record: Record) -> None:
+        """Show the record, if it fits; it counts as eligible either way."""
+        self._eligible += 1
+        taken = record.size + _PREFIX * len(record.lines)  # in the section; `each` is of the record's own text
+        if self._count is not None and len(self._shown) >= self._count:
+            self.refuse(record, f"at most {self._count} are shown")
+        elif record.size > self._each:
+            self.refuse(record, f"{record.size} characters: more than {self._each} for one")
+        elif self._used + taken > self._characters:
+            self.refuse(record, f"{taken} characters: more than are left of {self._characters}")
+        else:
+            self._used += taken
+            self._shown.append(record)
+
+    def refuse(self, record: Record, why: str) -> None:
+        """Write down a record that is not shown."""
+        self._left_out.append(LeftOut(id=record.id, why=why, score=record.score))
+
+    def block(self) -> Block:
+        """What is shown, and what is not."""
+        return Block(shown=tuple(self._shown), eligible=self._eligible, left_out=tuple(self._left_out))
