@@ -80,6 +80,11 @@ class Prompt:
         _refuse_forged_markers(self.entry_point, self.body)
 
     @property
+    def version(self) -> int:
+        """Number of the memory version that the section was made from."""
+        return self.context.version.number
+
+    @property
     def text(self) -> str:
         return self.section + self.body
 
