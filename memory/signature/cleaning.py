@@ -1,0 +1,123 @@
+"""Title and body as people paste them → lines that parsers can read.
+
+Limits come first: every later step sees at most 65,536 characters, 2,000 lines, 1,000 characters a line.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from memory.signature.flattened import unflatten
+from memory.signature.prefixes import without_prefix
+from memory.signature.shapes import Text
+
+CHARACTERS_AT_MOST = 65_536
+LINES_AT_MOST = 2_000
+LINE_AT_MOST = 1_000
+# The end of a Python trace and the start of any other say what went wrong: both ends are kept.
+_HEAD = 0.6
+
+_TYPOGRAPHIC = str.maketrans(
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u201a": "'",
+        "\u201b": "'",
+        "\u2032": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u201e": '"',
+        "\u201f": '"',
+        "\u2033": '"',
+        "\u00ab": '"',
+        "\u00bb": '"',
+        "\u00a0": " ",
+        "\u202f": " ",
+        "\u2007": " ",
+        "\u3000": " ",
+        "\uff1a": ":",
+    }
+    | dict.fromkeys([0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0xAD])
+    | dict.fromkeys([*range(9), 0x0E, 0x0F, *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F])
+)
+_ANSI = re.compile(
+    r"(?:\x1b|\\x1b|\\u001b|\\033|\\e)\[[0-?]{0,40}[ -/]{0,4}[@-~]"
+    r"|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)"
+    r"|\x1b[@-Z\\^_]"
+    r"|\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m(?![\w\]])"
+    r"|(?<![\w\])'\"])\[(?:\d{1,2};)?\d{1,3}m"
+)
+_BLOCK_END = re.compile(r"(?i:<br ?/?>|</(?:p|div|li|tr|pre|h[1-6]|summary|details)>)(?:\r?\n)?")
+_TAG = re.compile(
+    r"</?(?:(?:a|b|i|p|s|u)|(?i:code|pre|div|span|li|ul|ol|table|thead|tbody|tr|td|th|em|strong|font|h[1-6]|details"
+    r"|summary|samp|kbd|tt|sub|sup|img|hr|blockquote))(?: [^<>\n]{0,400})? ?/?>"
+)
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[ \w+.#{}=:-]{0,40}$")
+
+
+def clean(title: str, body: str) -> Text:
+    """Lines of both, without markup, colours, marks of quoting, and prefixes of logs."""
+    lines = _lines(f"{title}\n{body}" if title else body)
+    starts: list[int] = []
+    at = 0
+    for line in lines:
+        starts.append(at)
+        at += len(line) + 1
+    return Text(lines=lines, starts=tuple(starts))
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    text = _cut_characters(text).replace("\r\n", "\n").replace("\r", "\n").translate(_TYPOGRAPHIC)
+    text = _without_markup(_without_colours(text))
+    lines = _cut_lines([line[:LINE_AT_MOST] for line in unflatten(text)])
+    return tuple(_composed(line) for line in _dedented(_plain(lines)))
+
+
+def _cut_characters(text: str) -> str:
+    if len(text) <= CHARACTERS_AT_MOST:
+        return text
+    head = int(CHARACTERS_AT_MOST * _HEAD)
+    return f"{text[:head]}\n{text[head - CHARACTERS_AT_MOST + 1 :]}"
+
+
+def _cut_lines(lines: list[str]) -> list[str]:
+    if len(lines) <= LINES_AT_MOST:
+        return lines
+    head = int(LINES_AT_MOST * _HEAD)
+    return lines[:head] + lines[head - LINES_AT_MOST :]
+
+
+def _without_colours(text: str) -> str:
+    return _ANSI.sub("", text).replace("\x1b", "") if "[" in text or "\x1b" in text else text
+
+
+def _without_markup(text: str) -> str:
+    # Bodies are escaped by a bot and once more by a mail gateway, hence twice.
+    for _ in range(2):
+        if "&" in text and ";" in text:
+            text = html.unescape(text).replace("\u00a0", " ")
+    if "<" in text and ">" in text:
+        text = _TAG.sub("", _BLOCK_END.sub("\n", text))
+    return text
+
+
+def _plain(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        bare = without_prefix(line)
+        if not (("`" in bare or "~" in bare) and _FENCE.match(bare)):
+            yield bare.rstrip()
+
+
+def _dedented(lines: Iterable[str]) -> list[str]:
+    kept = list(lines)
+    written = [line for line in kept[1:] if line.strip()] or kept
+    margin = min((len(line) - len(line.lstrip(" ")) for line in written if line.strip()), default=0)
+    return [line[margin:] if line[:margin].isspace() else line for line in kept] if margin else kept
+
+
+def _composed(line: str) -> str:
+    # NFC and not NFKC, which would change identifiers; line by line, since long runs of marks cost quadratic time.
+    return line if line.isascii() else unicodedata.normalize("NFC", line)

@@ -1,0 +1,101 @@
+"""Text → signatures: every parser may fire, the three best findings stay."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
+
+from memory.signature import messages, pytest_output
+from memory.signature.cleaning import clean
+from memory.signature.keys import keys_of, parts_of, strong_keys, word_keys
+from memory.signature.python import FAMILY as PYTHON
+from memory.signature.shapes import Family, Finding, RepoView, Text
+from memory.types import ErrorSignature
+
+SIGNATURES_AT_MOST = 3
+FAMILIES: tuple[Family, ...] = (PYTHON,)
+FINDERS: tuple[tuple[tuple[str, ...], Callable[[Sequence[str], RepoView], list[Finding]]], ...] = (
+    (pytest_output.HINTS, pytest_output.find),
+)
+_Found = TypeVar("_Found")
+_log = logging.getLogger(__name__)
+
+
+def signatures_of(title: str, body: str, repo: RepoView) -> list[ErrorSignature]:
+    """At most three signatures, those with frames of the program first."""
+    text = clean(title, body)
+    ranked = sorted(_found(text, repo), key=lambda pair: pair[0])
+    kept: list[ErrorSignature] = []
+    for _, signature in ranked:
+        if not any(_same(signature, other) for other in kept):
+            kept.append(signature)
+    return kept[:SIGNATURES_AT_MOST]
+
+
+def _same(one: ErrorSignature, other: ErrorSignature) -> bool:
+    return any(other.keys.get(level) == key for level, key in one.keys.items() if level in "xf")
+
+
+def _found(text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
+    whole = text.whole
+    strong = False
+    for family in FAMILIES:
+        if any(hint in whole for hint in family.hints):
+            for rank, signature in _traces(family, text, repo):
+                strong = strong or any(level in signature.keys for level in "xfc")
+                yield rank, signature
+    for hints, find in FINDERS:
+        if any(hint in whole for hint in hints):
+            for finding in _tried(partial(find, text.lines, repo)):
+                strong = strong or finding.strong
+                yield 1, _signature(finding, text)
+    if not strong:
+        for finding in _tried(partial(messages.find, text.lines)):
+            yield 3, _signature(finding, text)
+
+
+def _traces(family: Family, text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
+    for trace in _tried(partial(family.parse, text.lines)):
+        parts = parts_of(trace, family, repo)
+        keys, canon = keys_of(parts)
+        if keys:
+            yield (
+                0 if parts.app else 2,
+                ErrorSignature(
+                    kind="trace",
+                    language=parts.language,
+                    type=parts.type,
+                    template=parts.template.text,
+                    discriminators=parts.template.discriminators,
+                    frames=parts.frames,
+                    keys=keys,
+                    canon=canon,
+                    span=text.span(trace.first, trace.last),
+                ),
+            )
+
+
+def _signature(finding: Finding, text: Text) -> ErrorSignature:
+    keys, canon = (strong_keys if finding.strong else word_keys)(finding)
+    return ErrorSignature(
+        kind=finding.kind,
+        language=finding.language,
+        type=finding.type,
+        template=finding.template,
+        discriminators=finding.discriminators,
+        frames=finding.frames,
+        keys=keys,
+        canon=canon,
+        span=text.span(finding.first, finding.last),
+    )
+
+
+def _tried(parse: Callable[[], list[_Found]]) -> list[_Found]:
+    # Parsers read hostile text: a fault in one must not lose the ticket, the next one goes on.
+    try:
+        return parse()
+    except (ValueError, IndexError, KeyError, AttributeError, TypeError, RecursionError) as fault:
+        _log.warning("a parser of error texts failed", extra={"fault": type(fault).__name__})
+        return []

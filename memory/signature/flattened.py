@@ -1,0 +1,84 @@
+"""Traces whose line breaks were lost: escaped in JSON, or pasted into one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memory.signature.prefixes import without_json_log
+
+# A trace in one line is longer than this.
+_FLAT_FROM = 120
+_FRAME_START = r"(?:at |File \\{0,3}\"|from |#\d|Traceback|Caused by|goroutine |Stack trace|\d{1,3}: |stack backtrace)"
+_ESCAPED = re.compile(rf"\\n(?:\\t|\\r|[ \t]){{0,16}}{_FRAME_START}")
+_ESCAPE = re.compile(r"\\([\\nrt\"'/])")
+_MEANING = {"n": "\n", "r": "", "t": "\t", '"': '"', "'": "'", "/": "/", "\\": "\\"}
+_FIELD = re.compile(r",? ?\"(?:stack|stack_?trace|stackTrace|exception|message|error|err|trace|exc_info)\" ?: ?\"")
+_AT = re.compile(r" (?:at|bei|à|en|em) (?=[\w$.<>/\[\]]{1,200}[.(:])")
+_BREAKS = re.compile(
+    r"\s(?=(?:at|bei|à|en|em) [\w$.<>/\[\]@` ]{1,200}\()"
+    r"|\s(?=at (?:async )?(?:https?://|file://|/|[\w./\\-]{1,200}:\d{1,7}:\d))"
+    r"|\s(?=--- )|\s(?=Caused by: )|\s(?=---> )|\s(?=\.\.\. \d{1,4} (?:more|common))"
+)
+_PYTHON_BREAKS = re.compile(
+    r"\s(?=File \"[^\"\n]{1,400}\", line \d)"
+    r"|(?<=\S)\s(?=Traceback \(most recent call last\))"
+    r"|\s(?=(?:During handling of the above|The above exception was the direct))"
+    r"|(?<=exception occurred:)\s|(?<=following exception:)\s|(?<=call last\):)\s(?=\S)"
+)
+_PYTHON_FLAT = re.compile(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
+_PHP_BREAKS = re.compile(r"\s(?=#\d{1,3} (?:[/\w\[{]))|\s(?=Stack trace:)")
+_PYTHON_CODE = re.compile(r"(File \"[^\"\n]{1,400}\", line \d{1,7}, in [\w.<>]{1,200})[ \t]+(?=\S)")
+_PYTHON_END = re.compile(
+    r"[ \t](?=[A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Interrupt|Exit|Failure|Timeout|Fault)(?:: |$))"
+)
+_HTML_NOTE = '"'
+
+
+def unflatten(text: str) -> Iterator[str]:
+    """Lines of `text`; escaped and flattened traces are broken up again."""
+    for line in text.split("\n"):
+        if "\\n" in line and (line.startswith('{"log":"') or _ESCAPED.search(line)):
+            for part in _unescaped(without_json_log(line)).split("\n"):
+                yield from _broken(part)
+        else:
+            yield from _broken(line)
+
+
+def _unescaped(line: str) -> str:
+    # Logs inside logs are escaped twice.
+    for _ in range(2):
+        if not ("\\n" in line or '\\"' in line):
+            break
+        line = _ESCAPE.sub(lambda found: _MEANING[found[1]], _FIELD.sub("\n", line))
+    return line
+
+
+def _broken(line: str) -> list[str]:
+    if len(line) <= _FLAT_FROM:
+        return [line]
+    if 'File "' in line and len(_PYTHON_FLAT.findall(line)) + ("Traceback (most" in line) >= 2:
+        return _python(line)
+    if "#0 " in line and "#1 " in line:
+        return _PHP_BREAKS.sub("\n", line).split("\n")
+    if len(_AT.findall(line)) >= 2:
+        return _BREAKS.sub("\n", line).split("\n")
+    return [line]
+
+
+def _python(line: str) -> list[str]:
+    parts = _PYTHON_BREAKS.sub("\n", line).split("\n")
+    broken: list[str] = []
+    for part in parts:
+        head, code = _frame_and_code(part)
+        broken.append(head)
+        if code:
+            broken.extend(_PYTHON_END.sub("\n", f"    {code}", count=1).split("\n"))
+    return broken
+
+
+def _frame_and_code(part: str) -> tuple[str, str]:
+    found = _PYTHON_CODE.match(part.lstrip())
+    if not found:
+        return part, ""
+    return f"  {found[1]}", part.lstrip()[found.end() :]

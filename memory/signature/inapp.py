@@ -1,0 +1,82 @@
+"""Whose code a file is: the repository's, its tests', a library's or the runtime's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from memory.signature.shapes import Origin, RepoView
+from memory.signature.words import word_set
+
+_LIBRARY_FOLDER = re.compile(
+    r"(?:^|/)(?:site-packages|dist-packages|node_modules|bower_components|\.pub-cache|Pods|Carthage|\.cargo/(?:registry|git)"
+    r"|go/pkg/mod|gems|vendor|\.yarn|\.pnpm|\.m2|\.gradle|\.nuget|pkgs/mod|jspm_packages)/"
+)
+_LIBRARY_PATH = re.compile(
+    r"(?i:(?:^|/)(?:lib(?:64|32)?/)?(?:python|pypy)\d(?:\.\d{1,2})?t?/|/python\d{2,3}(?:-32)?/lib/|/python\.framework/"
+    r"|^<frozen |^frozen |\.zip/)"
+    r"|^node:|^internal/|^<internal:|^\[internal|^/rustc/|/rustlib/|^/usr/include/|^/usr/lib/|^/lib(?:64)?/|/usr/local/go[\d.]*/"
+    r"|/go[\d.]*/src/(?:runtime|testing|net|reflect|sync|os|io|fmt|encoding|go|database|syscall)/|/sdk/go[\d.]+/|/opt/hostedtoolcache/go/"
+    r"|^(?:chrome|moz|safari-web)-extension:|\[native code\]|webpack/(?:bootstrap|runtime)"
+    r"|react-dom[.\w-]{0,40}\.js|(?:^|/)(?:react|vue|jquery|angular|zone|preact|svelte)(?:\.runtime|\.global|\.common)?"
+    r"(?:[.-](?:production|development|prod|dev|esm|min|umd|cjs|slim|\d[\d.]{0,12}))*\.m?js|compiler-rt|sanitizer_common"
+    r"|\.so(?:\.\d{1,4})*$|\.dylib$|(?i:\.dll$)"
+)
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:test_[^/]{0,200}|tests?|conftest)\.py$|(?:^|/)[^/]{0,200}(?:_test|_tests|_spec|[.-]test|[.-]spec)\.\w{1,5}$"
+    r"|(?:^|/)\w{0,200}(?:Tests?|TestCase|Spec|IT)\.(?:java|kt|scala|cs|php|swift|groovy)$"
+)
+_SOURCE_ROOTS = ("src/", "lib/", "python/", "src/main/java/", "src/main/kotlin/", "app/")
+
+
+def in_library(path: str) -> bool:
+    """Whether a path (with `/`) belongs to something installed."""
+    return bool(_LIBRARY_FOLDER.search(path) or _LIBRARY_PATH.search(path))
+
+
+def in_tests(path: str) -> bool:
+    """Whether a path (with `/`) is a test's or a test helper's."""
+    return bool(_TEST_FILE.search(path)) or not word_set("test_folders").isdisjoint(path.lower().split("/")[:-1])
+
+
+def origin_of(path: str) -> Origin:
+    """Whose file it is, without knowledge of the repository."""
+    if in_library(path):
+        return Origin.LIBRARY
+    return Origin.TEST if in_tests(path) else Origin.APP
+
+
+def own(path: str, repo: RepoView) -> bool:
+    """Whether the path goes through a package of the repository itself, installed or not."""
+    return any(f"/{name}/" in f"/{path}" for name in repo.own_packages if name)
+
+
+def tracked(path: str, repo: RepoView) -> str:
+    """The tracked file that a frame's path means, or ""."""
+    if not repo.files or not path:
+        return ""
+    candidates = _by_name(repo.files).get(path.rsplit("/", 1)[-1], ())
+    installed = _LIBRARY_FOLDER.search(path)
+    if installed:
+        inside = path[installed.end() :]
+        return next((file for file in candidates if inside in _spellings(file)), "")
+    if _LIBRARY_PATH.search(path):
+        return ""
+    whole = [file for file in candidates for spelling in _spellings(file) if f"/{path}".endswith(f"/{spelling}")]
+    if whole:
+        return max(whole, key=len)
+    inner = [file for file in candidates if file.endswith(f"/{path.lstrip('./')}")]
+    return inner[0] if len(inner) == 1 else ""
+
+
+def _spellings(file: str) -> tuple[str, ...]:
+    return (file, *(file.removeprefix(root) for root in _SOURCE_ROOTS if file.startswith(root)))
+
+
+@lru_cache(maxsize=8)
+def _by_name(files: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
+    named: dict[str, list[str]] = {}
+    for file in sorted(files):
+        named.setdefault(file.rsplit("/", 1)[-1], []).append(file)
+    return {name: tuple(paths) for name, paths in named.items()}

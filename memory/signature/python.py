@@ -1,0 +1,208 @@
+"""Python tracebacks, as the interpreter prints them and as people paste them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memory.signature.inapp import origin_of, own, tracked
+from memory.signature.paths import plain_path, short_name
+from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+from memory.signature.words import words
+
+_HEADER = "Traceback (most recent call last)"
+_FRAME = re.compile(
+    r"[\s|+-]{0,400}File \"(?P<file>[^\"]{1,400})\", line \d{1,9}(?:, in (?P<name>[^\s:,]{1,200})|$|[,.\s])"
+)
+_BARE_FRAME = re.compile(r"[\s|+-]{0,400}File (?P<file>[^\s\",]{1,300}), line \d{1,9}, in (?P<name>[^\s:,]{1,200})")
+_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?P<rest>: ?.*|\s*$)")
+_NO_SPACE_TYPES = re.compile(r"[A-Z]\w*|\w+(?:\.\w+)*\.[A-Z]\w*")
+_EXPLICIT = "The above exception was the direct cause"
+_IMPLICIT = "During handling of the above exception"
+_SKIPPED = re.compile(
+    r"\s*(?:[\^~]+[\s\^~]*$|\[Previous line repeated|\[?\.\.\. ?\d* ?(?:additional )?|\.\.\.|…|-{3,}$)"
+)
+_EXPORT_FRAMES = 2
+_COMPREHENSIONS = frozenset(("<listcomp>", "<dictcomp>", "<setcomp>"))  # inlined since Python 3.12
+_NOWHERE = re.compile(
+    r"<(?:stdin|string|console|input|unknown|doctest .{0,200}|template|decorator-gen-\d{1,6}"
+    r"|attrs generated .{0,200}|__array_function__ internals)>$"
+)
+_CELL = re.compile(
+    r"<ipython-input-\d{1,6}-?\w{0,40}>|.{0,200}/ipykernel_\d{1,8}/\d{1,14}\.py$|(?:Cell )?In ?\[\d{1,6}\]"
+)
+
+
+@dataclass
+class _Reading:
+    """One traceback while it is read; frames outermost first, as printed."""
+
+    first: int
+    last: int
+    margin: int
+    frames: list[Frame] = field(default_factory=list)
+    type: str = ""
+    message: str = ""
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.type)
+
+
+def parse(lines: Sequence[str]) -> list[Trace]:
+    """Tracebacks with a header; without one, frames and a line that says what was raised."""
+    readings: list[tuple[_Reading, str]] = []
+    joint = ""
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if _HEADER in line:
+            read = _read(lines, at)
+            readings.append((read, joint))
+            joint, at = "", read.last + 1
+            continue
+        if _EXPLICIT in line:
+            joint = "explicit"
+        elif _IMPLICIT in line:
+            joint = "implicit"
+        elif joint and line.strip() and not line.strip().startswith(("|", "+")):
+            joint = joint if _FRAME.match(line) else ""
+        if _FRAME.match(line):
+            bare = _read_headless(lines, at)
+            if bare:
+                readings.append((bare, joint))
+                joint, at = "", bare.last + 1
+                continue
+        at += 1
+    return _traces([(read, joint) for read, joint in readings if read.frames or read.type])
+
+
+def _traces(readings: Sequence[tuple[_Reading, str]]) -> list[Trace]:
+    """What was raised while another was handled stands alone, for people quote it. Causes stay with their effect."""
+    traces: list[Trace] = []
+    chain: list[_Reading] = []
+    for read, joint in readings:
+        if joint == "" and chain:
+            traces.append(_trace(chain))
+        chain = [*chain, read] if joint == "explicit" else [read]
+    return [*traces, _trace(chain)] if chain else traces
+
+
+def _trace(chain: Sequence[_Reading]) -> Trace:
+    # Python prints the root first; a trace holds it last.
+    return Trace(
+        language="python",
+        chain=tuple(
+            Thrown(type=read.type, message=read.message, frames=tuple(reversed(read.frames)))
+            for read in reversed(chain)
+        ),
+        first=chain[0].first,
+        last=chain[-1].last,
+    )
+
+
+def _read(lines: Sequence[str], at: int) -> _Reading:
+    return _frames(lines, at + 1, _Reading(first=at, last=at, margin=_margin(lines[at])))
+
+
+def _read_headless(lines: Sequence[str], at: int) -> _Reading | None:
+    above = _raised(lines[at - 1].strip(), known=True) if at and "File " not in lines[at - 1] else None
+    read = _Reading(first=at, last=at, margin=_margin(lines[at]))
+    _frames(lines, at, read)
+    if read.complete and read.frames:
+        return read
+    if above and len(read.frames) >= _EXPORT_FRAMES:
+        # a tracker's export: what was raised stands first, then frames innermost first
+        read.type, read.message, read.first = *above, at - 1
+        read.frames.reverse()
+        return read
+    return read if len(read.frames) > _EXPORT_FRAMES else None
+
+
+def _frames(lines: Sequence[str], at: int, read: _Reading) -> _Reading:
+    """Frames from line `at` on, until the line that says what was raised."""
+    indented, code = False, 0
+    while at < len(lines):
+        line = lines[at]
+        frame = _FRAME.match(line) or _BARE_FRAME.match(line)
+        if frame:
+            read.frames.append(Frame(file=frame["file"], function=frame["name"] or ""))
+            indented = indented or _margin(line) > read.margin
+            code, read.last = 0, at
+        elif _HEADER in line or _EXPLICIT in line or _IMPLICIT in line:
+            break
+        elif line.strip() and not _SKIPPED.match(line):
+            raised = _end(line, read, indented=indented, code=code)
+            if raised:
+                read.type, read.message = raised
+                read.last = at
+                break
+            code += 1
+            if code > (30 if indented else 6):
+                break
+        elif not line.strip() and (code > 0 or not read.frames) and _ends_after_blank(lines, at):
+            break
+        at += 1
+    return read
+
+
+def _ends_after_blank(lines: Sequence[str], at: int) -> bool:
+    """A blank line inside a traceback is followed by more of it, or the traceback has ended."""
+    following = next((line for line in lines[at + 1 : at + 4] if line.strip()), "")
+    return not (
+        _FRAME.match(following)
+        or _SKIPPED.match(following)
+        or following.startswith("  ")
+        or _raised(following.strip(), known=True)
+    )
+
+
+def _end(line: str, read: _Reading, *, indented: bool, code: int) -> tuple[str, str] | None:
+    bare = line.strip(" \t|")
+    if indented and _margin(line) <= read.margin:
+        return _raised(bare, known=False)
+    if code == 0 and read.frames and not indented and not bare.endswith(":"):
+        # indentation was lost: what stands below a frame is its line of code, unless it reads like nothing else
+        return _raised(bare, known=True) if ": " in bare or _RAISED.fullmatch(bare) else None
+    return _raised(bare, known=True)
+
+
+def _raised(line: str, *, known: bool) -> tuple[str, str] | None:
+    found = _RAISED.fullmatch(line)
+    if not found:
+        return None
+    type_ = found["type"]
+    if known and not (
+        type_.endswith(words("exception_suffixes"))
+        or (":" in found["rest"] and "." in type_ and _NO_SPACE_TYPES.fullmatch(type_))
+    ):
+        return None
+    return type_, found["rest"].removeprefix(":").strip()
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t|+"))
+
+
+def place(frame: Frame, repo: RepoView) -> Place:
+    """File and function of a Python frame, as they are compared."""
+    if frame.function in _COMPREHENSIONS or _NOWHERE.match(frame.file):
+        return Place(key="", origin=Origin.RUNTIME)
+    if _CELL.match(frame.file):
+        return Place(key=f"<cell>:{_function(frame.function)}", origin=Origin.APP)
+    path = plain_path(frame.file)
+    known = tracked(path, repo)
+    origin = Origin.LIBRARY if not known and not own(path, repo) and origin_of(path) is Origin.LIBRARY else Origin.APP
+    if origin is Origin.APP and origin_of(known or path) is Origin.TEST:
+        origin = Origin.TEST
+    if origin is Origin.LIBRARY and frame.file.startswith("<"):
+        origin = Origin.RUNTIME
+    return Place(key=f"{known or short_name(path)}:{_function(frame.function)}", origin=origin)
+
+
+def _function(name: str) -> str:
+    return "<comp>" if name == "<genexpr>" else name.rsplit(".", 1)[-1]
+
+
+FAMILY = Family(language="python", parse=parse, place=place, hints=(_HEADER, 'File "', ", line "))
