@@ -29,8 +29,10 @@ def test_another_function_is_another_failure() -> None:
 
 
 def test_a_message_alone_meets_a_trace_only_weakly() -> None:
-    trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in load\n'
-        "    import x\nModuleNotFoundError: No module named 'redis'"
+    trace = """Traceback (most recent call last):
+  File "a.py", line 1, in load
+    import redis
+ModuleNotFoundError: No module named 'redis'"""
 
     met = match(signatures("Deploy: ModuleNotFoundError: No module named 'redis'", ""), signatures("", trace))
 
