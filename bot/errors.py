@@ -1,0 +1,112 @@
+"""What can go wrong on the outside: each error is one sentence with a way out, and has an exit status."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from memory.errors import Told
+
+
+class BotError(Told):
+    """The program cannot go on."""
+
+    exit_status: ClassVar[int] = 1
+
+
+class WrongInput(BotError):
+    """What was given cannot be used."""
+
+    exit_status: ClassVar[int] = 2
+
+
+# --- Configuration -------------------------------------------------------------------------------------------------
+
+
+class ConfigMissing(WrongInput):
+    """There is no configuration file {path}: write it, or name another with --config or TICKETSMITH_CONFIG."""
+
+
+class ConfigUnreadable(WrongInput):
+    """The configuration {source} cannot be read: {reason}."""
+
+
+class ConfigBroken(WrongInput):
+    """The configuration {source} is not valid TOML, perhaps written only by half: {reason}."""
+
+
+class UnknownSetting(WrongInput):
+    """{source} has the unknown setting {key}. {hint}"""
+
+
+class WrongSetting(WrongInput):
+    """In {source}, {key} must be {wanted}, not {got}."""
+
+
+# --- Ticket files --------------------------------------------------------------------------------------------------
+
+
+class TicketUnusable(WrongInput):
+    """The ticket file {path} cannot be used."""
+
+
+class TicketMissing(TicketUnusable):
+    """There is no ticket file {path}."""
+
+
+class TicketNotAFile(TicketUnusable):
+    """{path} is {what}, not a file: give a markdown or JSON file with one ticket."""
+
+
+class TicketForbidden(TicketUnusable):
+    """The ticket file {path} cannot be read: {reason}."""
+
+
+class TicketEmpty(TicketUnusable):
+    """The ticket file {path} is empty: write a title on its first line, and below it what is wrong."""
+
+
+class TicketTooBig(TicketUnusable):
+    """The ticket file {path} has more than {most} bytes: keep the part that shows the failure."""
+
+
+class TicketBinary(TicketUnusable):
+    """The ticket file {path} holds binary data: give markdown or JSON in UTF-8."""
+
+
+class TicketNotUtf8(TicketUnusable):
+    """The ticket file {path} is not UTF-8 (byte {offset}): save it as UTF-8."""
+
+
+class TicketNotJson(TicketUnusable):
+    """The ticket file {path} is not valid JSON: {reason}."""
+
+
+class TicketWrong(TicketUnusable):
+    """In the ticket file {path}, {field} must be {wanted}, not {got}."""
+
+
+class TicketWithoutContent(TicketUnusable):
+    """The ticket file {path} has neither a title nor a body: there is nothing to work on."""
+
+
+# --- Runs ----------------------------------------------------------------------------------------------------------
+
+
+class RunError(BotError):
+    """The run cannot be used like this."""
+
+
+class NoSuchRun(RunError, WrongInput):
+    """There is no run {given}. {hint}"""
+
+
+class AmbiguousRun(RunError, WrongInput):
+    """{given} begins the ids of several runs: {candidates}. Write more of it."""
+
+
+class AlreadyOpen(RunError):
+    """Ticket {ticket} has the open run {run} ({state}): see `runs show`, `runs requeue`, `runs stop`."""
+
+
+class RunIsOver(RunError):
+    """Run {run} is over ({outcome}): start a new one."""

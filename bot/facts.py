@@ -1,0 +1,255 @@
+"""What happened in a run, as values: what a model was asked and did, what code saw and decided, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, TypeAlias, assert_never
+
+from memory.slots import kind_of
+from memory.types import (
+    CheckId,
+    CommitId,
+    Drop,
+    Edit,
+    Ending,
+    Evidence,
+    Hold,
+    Lesson,
+    NotOurs,
+    PassAfterHold,
+    Refix,
+    RunEnding,
+    Verify,
+)
+from stages.gate import Held, Passed, Verdict
+from stages.journal import ModelAnswered, ModelSaid, ToolUsed
+from stages.patch import Patch
+from stages.prompt import Prompt
+from stages.report import CheckReport, Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A prompt was sent; `section` and `body` are empty once they are older than transcripts are kept."""
+
+    entry_point: str
+    section: str
+    body: str
+    hash: str
+    version: int  # of memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What code read from a model's answer, field by field. The words are the model's."""
+
+    what: str  # ownership, diagnosis, patch, findings, check, summary
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """What code decided, and on what grounds: one sentence each, written by code."""
+
+    what: str
+    because: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """One run of a check. `on` says of what: `the base commit`, `attempt 1`."""
+
+    check: CheckId
+    on: str
+    exit_status: int | None
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    failing: tuple[CheckId, ...] = ()
+    complete: bool = True
+    timed_out: bool = False
+    seconds: float = 0.0
+    level: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """The gate's verdict on an attempt. `cause` is empty when it passed; `why` was written by code."""
+
+    attempt: int
+    cause: str = ""
+    failing: tuple[CheckId, ...] = ()
+    fixed: tuple[CheckId, ...] = ()
+    still_failing: tuple[CheckId, ...] = ()
+    exit_status: int | None = None
+    why: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    diff: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """An ending was recorded, and what it taught. `lesson` is empty when it teaches nothing of its own."""
+
+    kind: str
+    cause: str
+    final: bool
+    evidence: str
+    version: int  # of memory, that the lesson made
+    lesson: str = ""
+    status: str = ""
+    count: int = 0
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteRead:
+    """A requeue note was read."""
+
+    author: str
+    text: str
+    written: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """The run was parked."""
+
+    cause: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """The patch went out."""
+
+    branch: str
+    commit: CommitId
+    patch_file: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summarised:
+    """What people are told of the run."""
+
+    text: str
+
+
+Fact: TypeAlias = (
+    Asked | ModelAnswered | ToolUsed | ModelSaid | Found | Decided | Checked | Judged | Ended | NoteRead | Waits
+    | Published | Summarised
+)  # fmt: skip
+
+KINDS: Final[Mapping[str, type[Fact]]] = {
+    "asked": Asked,
+    "model": ModelAnswered,
+    "tool": ToolUsed,
+    "said": ModelSaid,
+    "found": Found,
+    "decided": Decided,
+    "checked": Checked,
+    "judged": Judged,
+    "ended": Ended,
+    "note-read": NoteRead,
+    "waits": Waits,
+    "published": Published,
+    "summarised": Summarised,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventRecord:
+    """A fact with its place in the run: the step that it belongs to, and its order."""
+
+    seq: int
+    generation: int
+    step: str
+    attempt: int
+    at: datetime
+    fact: Fact
+
+
+def asked(prompt: Prompt) -> Asked:
+    return Asked(
+        entry_point=prompt.entry_point.value,
+        section=prompt.section,
+        body=prompt.body,
+        hash=prompt.hash,
+        version=prompt.version,
+    )
+
+
+def checked(report: CheckReport, on: str) -> Checked:
+    """The figures of a report; `on` says what was checked."""
+    count = {outcome: sum(test.outcome is outcome for test in report.outcomes) for outcome in Outcome}
+    return Checked(
+        check=report.check,
+        on=on,
+        exit_status=report.exit_status,
+        passed=count[Outcome.PASSED],
+        failed=count[Outcome.FAILED],
+        skipped=count[Outcome.SKIPPED] + count[Outcome.XFAILED],
+        failing=report.failing,
+        complete=report.complete,
+        timed_out=report.timed_out,
+        seconds=report.seconds,
+        level=report.level,
+    )
+
+
+def judged(attempt: int, verdict: Verdict, patch: Patch) -> Judged:
+    """A verdict, with the patch that it is about."""
+    match verdict:
+        case Passed():
+            return Judged(
+                attempt=attempt,
+                fixed=verdict.fixed,
+                still_failing=verdict.still_failing,
+                edits=patch.edits,
+                diff=patch.diff,
+            )
+        case Held():
+            return Judged(
+                attempt=attempt,
+                cause=verdict.cause.value,
+                failing=verdict.failing,
+                exit_status=verdict.exit_status,
+                why=verdict.why,
+                edits=patch.edits,
+                diff=patch.diff,
+            )
+
+
+def ended(ending: RunEnding, *, version: int, lesson: Lesson | None, lines: tuple[str, ...] = ()) -> Ended:
+    """A recorded ending with its lesson, whose `lines` are as prompts will show them."""
+    return Ended(
+        kind=kind_of(ending.ending).value,
+        cause=_cause_of(ending.ending),
+        final=ending.final,
+        evidence="" if ending.evidence is Evidence.NONE else ending.evidence.value,
+        version=version,
+        lesson=lesson.id if lesson else "",
+        status=lesson.status.value if lesson else "",
+        count=lesson.count if lesson else 0,
+        lines=lines,
+    )
+
+
+def outcome_of(ending: RunEnding) -> str:
+    """An ending in words for lists: `drop: budget`."""
+    kind, cause = kind_of(ending.ending).value, _cause_of(ending.ending)
+    return f"{kind}: {cause}" if cause else kind
+
+
+def _cause_of(ending: Ending) -> str:
+    match ending:
+        case Hold() | Drop() | NotOurs():
+            return ending.cause.value
+        case Verify():
+            return ending.outcome.value
+        case Refix() | PassAfterHold():
+            return ""
+        case _:
+            assert_never(ending)

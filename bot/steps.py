@@ -1,0 +1,96 @@
+"""The steps of a run and what each gave: a run that was interrupted goes on after the last one that is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter
+from sqlmodel import Session, col, select
+
+from bot.book import Book
+from bot.errors import NoSuchRun
+from bot.run import StepRecord
+from bot.tables import RunRow, StepRow
+from memory.types import RunId
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done(Generic[T]):
+    """What a finished step gave."""
+
+    value: T
+
+
+class StepStore:
+    """All SQL of steps. A step is named within its run's present generation; results are JSON by a type adapter."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def once(self, run: RunId, name: str, adapter: TypeAdapter[T], work: Callable[[], T], *, attempt: int = 1) -> T:
+        """What the step gave, from the tables when it was finished before, else from `work`, which is recorded.
+
+        `work` must be harmless when it is done again: the process may die after it and before the record.
+        """
+        if done := self.recorded(run, name, adapter, attempt=attempt):
+            return done.value
+        self.start(run, name, attempt=attempt)
+        value = work()
+        self.finish(run, name, adapter, value, attempt=attempt)
+        return value
+
+    def recorded(self, run: RunId, name: str, adapter: TypeAdapter[T], *, attempt: int = 1) -> Done[T] | None:
+        """The result of a finished step. None when it was not finished, or when scrubbing changed what it gave."""
+        with self._book.reading() as session:
+            row = session.get(StepRow, _key(session, run, name, attempt))
+            if row is None or row.result is None or not row.intact:
+                return None
+            return Done(value=adapter.validate_json(row.result))
+
+    def start(self, run: RunId, name: str, *, attempt: int = 1) -> None:
+        """Write down that the step begins, or begins again after an interruption."""
+        with self._book.writing() as session:
+            self._begun(session, run, name, attempt)
+
+    def finish(self, run: RunId, name: str, adapter: TypeAdapter[T], value: T, *, attempt: int = 1) -> None:
+        """Write down what the step gave. Finishing it again keeps the newer result."""
+        result, intact = self._book.clean_json(adapter.dump_python(value, mode="json"))
+        with self._book.writing() as session:
+            row = session.get(StepRow, _key(session, run, name, attempt))
+            row = row or self._begun(session, run, name, attempt)
+            row.result, row.intact, row.finished = result, intact, self._book.now()
+
+    def of(self, run: RunId) -> tuple[StepRecord, ...]:
+        """All steps of a run, in the order in which they began."""
+        query = select(StepRow).where(StepRow.run == run).order_by(col(StepRow.started), col(StepRow.generation))
+        with self._book.reading() as session:
+            return tuple(
+                StepRecord(
+                    name=row.name,
+                    attempt=row.attempt,
+                    generation=row.generation,
+                    started=row.started,
+                    finished=row.finished,
+                )
+                for row in session.exec(query).all()
+            )
+
+    def _begun(self, session: Session, run: RunId, name: str, attempt: int) -> StepRow:
+        key = _key(session, run, name, attempt)
+        row = session.get(StepRow, key)
+        if row is None:
+            row = StepRow(run=run, generation=key[1], name=name, attempt=attempt, started=self._book.now())
+            session.add(row)
+        row.started, row.finished, row.result = self._book.now(), None, None
+        return row
+
+
+def _key(session: Session, run: RunId, name: str, attempt: int) -> tuple[str, int, str, int]:
+    generation = session.exec(select(RunRow.generation).where(RunRow.id == run)).first()
+    if generation is None:
+        raise NoSuchRun(given=run, hint="")
+    return run, generation, name, attempt
