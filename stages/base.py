@@ -6,14 +6,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import resources
 from string import Template
-from typing import Generic, TypeVar, final
+from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 from memory.errors import MissingContext
 from memory.types import MemoryContext, MemoryQuery
 from stages.agents.base import Agent, Answer
 from stages.agents.limits import Budget
 from stages.prompt import EntryPoint, Prompt
-from stages.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stages.workspace import Workspace
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")

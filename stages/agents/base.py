@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, final
 
 from memory.errors import MissingContext
 from stages.agents.limits import Budget
 from stages.errors import UnreadableAnswer
 from stages.journal import Journal
 from stages.prompt import Prompt
-from stages.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stages.workspace import Workspace
 
 Found = TypeVar("Found")
 
@@ -34,6 +36,7 @@ class Reading(Generic[Found]):
         self._read = read
         self._found: list[Found] = []
         self._refusals = 0
+        self._refused: UnreadableAnswer | None = None
 
     def refusal(self, answer: Answer) -> str | None:
         """Why the answer cannot be used, or None when it was read.
@@ -44,6 +47,7 @@ class Reading(Generic[Found]):
             self._found = [self._read(answer)]
         except UnreadableAnswer as error:
             self._refusals += 1
+            self._refused = error
             if self._refusals > REFUSALS_AT_MOST:
                 raise
             return str(error.fields["reason"])
@@ -51,8 +55,9 @@ class Reading(Generic[Found]):
 
     @property
     def found(self) -> Found:
+        """Raises the last refusal when no answer was read."""
         if not self._found:
-            raise UnreadableAnswer(reason="the conversation ended without an answer")
+            raise self._refused or UnreadableAnswer(reason="the conversation ended without an answer")
         return self._found[0]
 
 

@@ -52,6 +52,22 @@ class Budget:
         minutes = self._before.minutes + (self._clock() - self._start) / 60
         return Spent(calls=self._calls, tokens=self._tokens, money=self._money, minutes=minutes)
 
+    @property
+    def stopped(self) -> bool:
+        """True when a person stopped the run."""
+        return self._stopped()
+
+    @property
+    def left(self) -> Spent:
+        """What may still be spent."""
+        spent = self.spent
+        return Spent(
+            calls=max(0, self.limits.calls - spent.calls),
+            tokens=max(0, self.limits.tokens - spent.tokens),
+            money=max(0.0, self.limits.money - spent.money),
+            minutes=max(0.0, self.limits.minutes - spent.minutes),
+        )
+
     def before_call(self, *, tokens: int = 0, money: float = 0.0) -> None:
         """Let one more call pass, that is expected to cost at least this much.
 

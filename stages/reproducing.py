@@ -1,0 +1,155 @@
+"""Runs what a model names or writes as reproduction, on the base commit, and gives it only when it fails there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import PurePosixPath
+from typing import Final
+
+from memory.types import CheckId
+from stages.agents.limits import Budget
+from stages.case import Case
+from stages.errors import Refused, StageError, UnreadableAnswer
+from stages.report import Check, CheckKind, CheckReport, Outcome, Reproduction, TestOutcome
+from stages.workspace import Workspace
+
+TEXT_AT_MOST: Final = 64 * 1024  # characters of a new test file
+_PATH: Final = re.compile(
+    r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,12}(?:test_[A-Za-z0-9_]{1,80}|[A-Za-z0-9_]{1,80}_test)\.py"
+)
+# How pytest reports an assertion, and a `pytest.raises` or `pytest.fail` that did what it is for.
+_ASSERTIONS: Final = frozenset({"AssertionError", "Failed"})
+
+
+class NotShown(UnreadableAnswer):
+    """The failure is not shown: {reason}"""
+
+
+class Passes(StageError):
+    """The test {test} that the ticket names passes on the base commit."""
+
+    def __init__(self, *, test: CheckId) -> None:
+        super().__init__(test=test)
+        self.test = test
+
+
+class Reproducing:
+    """Tries reproductions in a workspace that stands at the base commit, and leaves it so."""
+
+    def __init__(self, case: Case, workspace: Workspace, limits: Budget) -> None:
+        self._case, self._workspace, self._limits = case, workspace, limits
+
+    def name(self, test: str) -> Reproduction:
+        """A known test or check that fails. Raises NotShown, Passes."""
+        check = self._case.check_of(test)
+        if check is None:
+            alike = self._case.like(test)
+            hint = (
+                f"; do you mean {' or '.join(alike)}?" if alike else "; write a new test with test_path and test_text"
+            )
+            raise NotShown(reason=f"{test[:200]!r} is not among the known checks and tests{hint}")
+        known = CheckId(test)
+        report = self._run(check, () if known == check.name else (known,))
+        if not _red(report, known):
+            if self._named_by_ticket(test):
+                raise Passes(test=known)
+            raise NotShown(reason=f"{test} passes on the base commit; name a test that fails, or write a new one")
+        if known == check.name and check.kind is CheckKind.PYTEST and report.failing != (known,):
+            raise NotShown(reason=f"name one test that fails, such as {', '.join(report.failing[:3])}")
+        return Reproduction(check=check.name, test=known)
+
+    def write(self, path: str, text: str) -> Reproduction:
+        """A new test file that fails. Raises NotShown."""
+        check = self._check_for(path, text)
+        reproduction = Reproduction(
+            check=check.name,
+            test=CheckId(path),
+            path=path,
+            text=text,
+            sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        )
+        try:
+            self._workspace.write(path, text.encode())
+            report = self._run(check, (CheckId(path),))
+        except UnicodeEncodeError:
+            raise NotShown(reason="test_text holds characters that no file can hold") from None
+        except Refused as refused:
+            raise NotShown(reason=str(refused)) from refused
+        finally:
+            self._workspace.reset()
+        return Reproduction(
+            check=check.name,
+            test=self._shown_by(report).id,
+            path=path,
+            text=text,
+            sha256=reproduction.sha256,
+        )
+
+    def _run(self, check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
+        try:
+            return self._workspace.run(check.name, tests=tests, stopped=lambda: self._limits.stopped)
+        except Refused as refused:
+            raise NotShown(reason=str(refused)) from refused
+
+    def _check_for(self, path: str, text: str) -> Check:
+        """The check that would collect a test file at `path`."""
+        if not path or not text.strip():
+            raise NotShown(reason="a new test needs both test_path and test_text")
+        if len(text) > TEXT_AT_MOST:
+            raise NotShown(reason=f"test_text has more than {TEXT_AT_MOST} characters")
+        if not _PATH.fullmatch(path):
+            raise NotShown(reason="test_path is a relative path of a Python file named test_….py or …_test.py")
+        if path in self._workspace.files():
+            raise NotShown(reason=f"{path} is there already; take another name")
+        checks = [
+            check
+            for check in self._case.checks
+            if check.kind is CheckKind.PYTEST and PurePosixPath(path).is_relative_to(check.folder)
+        ]
+        if not checks:
+            raise NotShown(reason="no check would run a test file at this path")
+        return max(checks, key=lambda check: len(PurePosixPath(check.folder).parts))
+
+    def _shown_by(self, report: CheckReport) -> TestOutcome:
+        """The test of the new file that shows the failure."""
+        failed = [test for test in report.outcomes if test.outcome is Outcome.FAILED]
+        if not report.outcomes or (not failed and not report.complete):
+            raise NotShown(reason=f"no test of the file was collected and run: {_tail(report.output)}")
+        if not failed:
+            raise NotShown(
+                reason="the new test passes on the base commit; it must fail because of the ticket's failure"
+            )
+        for test in failed:
+            if self._fits(test):
+                return test
+        raise NotShown(
+            reason=f"the new test fails with {failed[0].type or 'an error'}: {failed[0].message[:300]} - it must fail "
+            "with an assertion, or with the exception that the ticket names"
+        )
+
+    def _fits(self, test: TestOutcome) -> bool:
+        name = test.type.rsplit(".", 1)[-1]
+        if name in _ASSERTIONS:
+            return True
+        alerts = {signature.type.rsplit(".", 1)[-1] for signature in self._case.asking.signatures}
+        return bool(name) and (name in alerts or re.search(rf"\b{re.escape(name)}\b", self._text) is not None)
+
+    def _named_by_ticket(self, test: str) -> bool:
+        return re.search(rf"(?<![\w/]){re.escape(test.rsplit('::', 1)[-1])}(?!\w)", self._text) is not None
+
+    @property
+    def _text(self) -> str:
+        return f"{self._case.ticket.title}\n{self._case.ticket.text}"
+
+
+def _red(report: CheckReport, test: CheckId) -> bool:
+    """True when the test failed, or when the run broke off before it could tell."""
+    if test == report.check:
+        return not report.passed and not report.ran_nothing
+    ended = [outcome.outcome for outcome in report.outcomes if outcome.id == test]
+    return Outcome.FAILED in ended or (not ended and not report.complete)
+
+
+def _tail(output: str) -> str:
+    return output.strip()[-600:]
