@@ -1,0 +1,1 @@
+"""The history of memory's tables, applied by `memory.database.upgrade`."""

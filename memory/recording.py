@@ -1,0 +1,185 @@
+"""Writes an ending, its lesson and the version that shows it: three parts of one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sqlmodel import Session, col, select
+
+from memory.columns import ending_json, ending_of, paths_json, paths_of, signatures_json, signatures_of
+from memory.errors import MemoryFault
+from memory.lessons import lesson
+from memory.shelf import lesson_of, live_row
+from memory.slots import EndingRefused, kind_of
+from memory.tables import EndingRow
+from memory.teaching import teach
+from memory.types import (
+    CommitId,
+    Drop,
+    EndingId,
+    EndingKind,
+    Evidence,
+    Hold,
+    Lesson,
+    LessonId,
+    MemoryVersion,
+    NotOurs,
+    PassAfterHold,
+    Refix,
+    RepositoryId,
+    RunEnding,
+    RunId,
+    Scope,
+    TicketId,
+    Verify,
+)
+from memory.versions import current, numbered, of, publish
+
+_FINAL: Final = "final"
+
+
+class SecondFinalEnding(MemoryFault):
+    """The run {run} has ended already ({first}): its end is written once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What was written for an ending: its id, what it taught, and the version that shows it."""
+
+    ending: EndingId
+    lesson: Lesson | None
+    version: MemoryVersion
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedEnding:
+    """An ending as it was written. `lesson` is what it taught; of a final hold, what the hold before taught."""
+
+    id: EndingId
+    ending: RunEnding
+    lesson: LessonId | None
+    version: int
+
+
+def record(session: Session, ending: RunEnding) -> Recorded:
+    """Write `ending`, whose slots are clean, and what it teaches; give what was written when it was written before.
+
+    Raises SecondFinalEnding, and EndingRefused when it refers to an ending that is not a hold of the same run.
+    """
+    if written := _written(session, ending):
+        return written
+    taught = lesson(ending)
+    if taught is None:
+        return _refer(session, ending)
+    newest = current(session, ending.scope)
+    version = replace(newest, number=newest.number + 1)
+    publish(session, version, ending.at)
+    row = _add_ending(session, ending, taught.id, version)
+    taught = teach(session, ending, taught, EndingId(row.id), version)
+    return Recorded(ending=EndingId(row.id), lesson=taught, version=version)
+
+
+def endings(session: Session, run: RunId) -> tuple[RecordedEnding, ...]:
+    """What a run's attempts and the run itself came to, in the order in which they were written."""
+    rows = select(EndingRow).where(col(EndingRow.run) == run).order_by(col(EndingRow.number))
+    return tuple(
+        RecordedEnding(
+            id=EndingId(row.id),
+            ending=_ending_of(row),
+            lesson=None if row.lesson is None else LessonId(row.lesson),
+            version=row.version,
+        )
+        for row in session.exec(rows)
+    )
+
+
+def _written(session: Session, ending: RunEnding) -> Recorded | None:
+    """What an earlier try wrote for this very ending."""
+    mine = select(EndingRow).where(*of(EndingRow, ending.scope), col(EndingRow.run) == ending.run)
+    if ending.final:
+        row = session.exec(mine.where(col(EndingRow.final).is_(True))).first()
+        if row and ending_of(EndingKind(row.kind), row.body) != ending.ending:
+            raise SecondFinalEnding(run=ending.run, first=row.kind)
+    else:
+        slot, kind = _slot(ending), kind_of(ending.ending)
+        row = session.exec(mine.where(col(EndingRow.slot) == slot, col(EndingRow.kind) == kind)).first()
+    if row is None:
+        return None
+    version = numbered(session, ending.scope, row.version)
+    taught = None if row.lesson is None or row.refers_to else live_row(session, ending.scope, LessonId(row.lesson))
+    return Recorded(ending=EndingId(row.id), lesson=lesson_of(taught) if taught else None, version=version)
+
+
+def _refer(session: Session, ending: RunEnding) -> Recorded:
+    """A final hold: it names the hold before, teaches nothing and publishes nothing."""
+    held = session.exec(select(EndingRow).where(col(EndingRow.id) == ending.refers_to)).first()
+    if held is None or held.kind != EndingKind.HOLD or held.run != ending.run:
+        raise EndingRefused(reason="a final hold refers to a hold of the same run")
+    version = current(session, ending.scope)
+    row = _add_ending(session, ending, None if held.lesson is None else LessonId(held.lesson), version)
+    return Recorded(ending=EndingId(row.id), lesson=None, version=version)
+
+
+def _add_ending(session: Session, ending: RunEnding, taught: LessonId | None, version: MemoryVersion) -> EndingRow:
+    slot, kind = _slot(ending), kind_of(ending.ending)
+    name = json.dumps([ending.scope.installation, ending.scope.repository, ending.run, slot, kind])
+    row = EndingRow(
+        id=hashlib.sha256(name.encode()).hexdigest()[:16],
+        installation=ending.scope.installation,
+        repository=ending.scope.repository,
+        run=ending.run,
+        ticket=ending.ticket,
+        author=ending.author,
+        kind=kind,
+        slot=slot,
+        final=ending.final,
+        body=ending_json(kind, ending.ending),
+        commit_id=ending.commit,
+        at=ending.at,
+        evidence=ending.evidence,
+        environment=ending.environment,
+        signatures=signatures_json(ending.signatures),
+        paths=paths_json(ending.paths),
+        refers_to=ending.refers_to,
+        lesson=taught,
+        version=version.number,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def _slot(ending: RunEnding) -> str:
+    """What tells the endings of one kind in one run apart."""
+    if ending.final:
+        return _FINAL
+    match ending.ending:
+        case Hold(where=where, attempt=attempt):
+            return f"attempt {attempt} {where}"
+        case Refix(attempt=attempt) | PassAfterHold(attempt=attempt):
+            return f"attempt {attempt}"
+        case Verify(outcome=outcome):
+            return f"afterwards {outcome}"
+        case Drop() | NotOurs():
+            return _FINAL
+
+
+def _ending_of(row: EndingRow) -> RunEnding:
+    return RunEnding(
+        scope=Scope(installation=row.installation, repository=RepositoryId(row.repository)),
+        run=RunId(row.run),
+        ticket=TicketId(row.ticket),
+        author=row.author,
+        ending=ending_of(EndingKind(row.kind), row.body),
+        final=row.final,
+        commit=CommitId(row.commit_id),
+        at=row.at,
+        evidence=Evidence(row.evidence),
+        environment=row.environment,
+        signatures=signatures_of(row.signatures),
+        paths=paths_of(row.paths),
+        refers_to=None if row.refers_to is None else EndingId(row.refers_to),
+    )

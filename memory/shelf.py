@@ -1,0 +1,143 @@
+"""Lessons as they are read: by id, all of them, or those that a query may see."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import bindparam, text
+from sqlmodel import Session, col, select
+
+from memory.columns import ending_of, paths_of, signatures_of
+from memory.errors import MemoryFault
+from memory.slots import Scrub, slotted_ticket
+from memory.tables import LessonRow, Moment
+from memory.types import (
+    CommitId,
+    EndingKind,
+    Lesson,
+    LessonId,
+    LessonStatus,
+    MemoryQuery,
+    MemoryVersion,
+    RepositoryId,
+    RunId,
+    Scope,
+    TicketId,
+)
+from memory.versions import live_in, of
+
+_KEY_SHOWN: Final = 12  # hex digits of a key
+# One statement, so that no row of another repository, no dead, expired, invalidated or superseded lesson ever leaves
+# the database. A message-only key (level t) admits nothing.
+_ELIGIBLE: Final = text(
+    """
+    WITH live AS (
+        SELECT * FROM lesson
+        WHERE installation = :installation AND repository = :repository
+          AND live_from <= :version AND (live_until IS NULL OR live_until > :version)
+    ), same_ticket AS (
+        SELECT DISTINCT lesson FROM lesson_evidence
+        WHERE installation = :installation AND repository = :repository
+          AND ticket = :ticket AND live_from <= :version
+    ), same_key AS (
+        SELECT lesson, MIN(CASE level WHEN 'x' THEN '0' WHEN 'f' THEN '1' ELSE '2' END || key) AS best
+        FROM lesson_key
+        WHERE installation = :installation AND repository = :repository
+          AND level IN ('x', 'f', 'c') AND key IN :keys AND live_from <= :version
+        GROUP BY lesson
+    ), eligible AS (
+        SELECT live.*, same_ticket.lesson IS NOT NULL AS of_ticket, SUBSTR(same_key.best, 2) AS same,
+               CASE live.status WHEN 'validated' THEN 0 ELSE 1 END AS unsure
+        FROM live
+        LEFT JOIN same_ticket ON same_ticket.lesson = live.lesson
+        LEFT JOIN same_key ON same_key.lesson = live.lesson
+        WHERE (same_ticket.lesson IS NOT NULL OR same_key.lesson IS NOT NULL)
+          AND live.status <> 'invalidated'
+          AND (live.expires IS NULL OR live.expires > :at)
+          AND NOT EXISTS (
+              SELECT 1 FROM live AS later WHERE later.supersedes = live.lesson AND later.status = 'validated'
+          )
+    ), ordered AS (
+        SELECT eligible.*,
+               ROW_NUMBER() OVER (PARTITION BY kind ORDER BY last_seen DESC, unsure, id DESC) AS place
+        FROM eligible
+    )
+    SELECT id, of_ticket, same FROM ordered
+    ORDER BY CASE place WHEN 1 THEN 0 ELSE 1 END, last_seen DESC, unsure, id DESC
+    """
+).bindparams(bindparam("keys", expanding=True), bindparam("at", type_=Moment()))
+
+
+class ForeignVersion(MemoryFault):
+    """Version {number} is of {repository}: it says nothing about {asked}."""
+
+
+def eligible_lessons(
+    session: Session, query: MemoryQuery, version: MemoryVersion, scrub: Scrub
+) -> tuple[tuple[Lesson, str], ...]:
+    """What a query may see, newest of each kind first, then by date; each with why.
+
+    Raises ForeignVersion when query and version are of two repositories.
+    """
+    if query.scope != version.scope:
+        raise ForeignVersion(number=version.number, repository=version.scope.repository, asked=query.scope.repository)
+    found = session.connection().execute(
+        _ELIGIBLE,
+        {
+            "installation": version.scope.installation,
+            "repository": version.scope.repository,
+            "version": version.number,
+            "ticket": slotted_ticket(query.ticket, scrub),
+            "keys": sorted({key for signature in query.signatures for key in signature.keys.values()}),
+            "at": query.at,
+        },
+    )
+    reasons = {row: "same ticket" if of_ticket else f"same signature {_cut(key)}" for row, of_ticket, key in found}
+    rows = {row.id: row for row in session.exec(select(LessonRow).where(col(LessonRow.id).in_(reasons)))}
+    return tuple((lesson_of(rows[row]), why) for row, why in reasons.items())
+
+
+def lessons(session: Session, version: MemoryVersion) -> tuple[Lesson, ...]:
+    """All lessons of a version, newest first; expired and invalidated ones too."""
+    rows = (
+        select(LessonRow)
+        .where(*live_in(LessonRow, version))
+        .order_by(col(LessonRow.last_seen).desc(), col(LessonRow.id).desc())
+    )
+    return tuple(lesson_of(row) for row in session.exec(rows))
+
+
+def live_row(session: Session, scope: Scope, lesson: LessonId) -> LessonRow | None:
+    """The newest state of a lesson."""
+    rows = select(LessonRow).where(
+        *of(LessonRow, scope), col(LessonRow.lesson) == lesson, col(LessonRow.live_until).is_(None)
+    )
+    return session.exec(rows).first()
+
+
+def lesson_of(row: LessonRow) -> Lesson:
+    """The value of a row."""
+    return Lesson(
+        id=LessonId(row.lesson),
+        scope=Scope(installation=row.installation, repository=RepositoryId(row.repository)),
+        ending=ending_of(EndingKind(row.kind), row.body),
+        status=LessonStatus(row.status),
+        run=RunId(row.run),
+        ticket=TicketId(row.ticket),
+        commit=CommitId(row.commit_id),
+        signatures=signatures_of(row.signatures),
+        environment=row.environment,
+        paths=paths_of(row.paths),
+        maintainer=row.maintainer,
+        supersedes=None if row.supersedes is None else LessonId(row.supersedes),
+        count=row.count,
+        first_seen=row.first_seen,
+        last_seen=row.last_seen,
+        expires=row.expires,
+    )
+
+
+def _cut(key: str) -> str:
+    """`es1:f:9f2c41d07be2`: algorithm, level and twelve digits."""
+    name, _, digits = key.rpartition(":")
+    return f"{name}:{digits[:_KEY_SHOWN]}"

@@ -1,0 +1,116 @@
+"""All that is kept of memory, behind one door: values in, values out, no row ever."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Engine
+
+from memory import audit, recording, shelf, versions
+from memory.database import reading, writing
+from memory.recording import Recorded, RecordedEnding
+from memory.scrub import Scrubber
+from memory.slots import slotted, slotted_run
+from memory.types import (
+    Chunk,
+    Injection,
+    Lesson,
+    LessonId,
+    MemoryQuery,
+    MemoryVersion,
+    NoteFile,
+    RunEnding,
+    RunId,
+    Scope,
+    Sources,
+)
+
+
+class MemoryStore:
+    """Memory in a database whose tables are up to date (`memory.database.upgrade_memory`).
+
+    Each method is one transaction, and raises the errors of `memory.database.open_database`: then nothing was written.
+    A read names the version it reads; what is published meanwhile changes nothing for it.
+    """
+
+    def __init__(self, engine: Engine, scrubber: Scrubber) -> None:
+        self._engine, self._scrub = engine, scrubber.scrub
+
+    # --- Versions --------------------------------------------------------------------------------------------------
+
+    def current(self, scope: Scope) -> MemoryVersion:
+        """The newest version of a repository's memory: what a run pins."""
+        with reading(self._engine) as session:
+            return versions.current(session, scope)
+
+    def publish_sources(self, scope: Scope, sources: Sources, at: datetime) -> MemoryVersion:
+        """A version with these notes and this tuning: the newest one when nothing changed, else a new one."""
+        digest = versions.digest_of_sources(sources)
+        newest = self.current(scope)
+        if newest.digest == digest:
+            return newest  # without the write lock
+        with writing(self._engine) as session:
+            return versions.publish_sources(session, scope, sources, at, self._scrub)
+
+    def notes(self, version: MemoryVersion) -> tuple[NoteFile, ...]:
+        """The notes of a version, by path; scrubbed."""
+        with reading(self._engine) as session:
+            return versions.notes(session, version)
+
+    def chunks(self, version: MemoryVersion) -> tuple[Chunk, ...]:
+        """What full-text search searches."""
+        with reading(self._engine) as session:
+            return versions.version_chunks(session, version)
+
+    def tuning(self, version: MemoryVersion) -> tuple[str, ...]:
+        """The maintainers' rules, one for each line."""
+        with reading(self._engine) as session:
+            return versions.tuning(session, version)
+
+    # --- Endings and lessons ---------------------------------------------------------------------------------------
+
+    def record(self, ending: RunEnding) -> Recorded:
+        """Write an ending with its lesson and a new version that shows it: all three or nothing.
+
+        Writing the same ending again (same run, attempt and judge or final, kind) gives what was written first.
+        Raises SecondFinalEnding when the run ended otherwise before, EndingRefused when the ending contradicts itself.
+        """
+        clean = slotted(ending, self._scrub)
+        with writing(self._engine) as session:
+            return recording.record(session, clean)
+
+    def endings(self, run: RunId) -> tuple[RecordedEnding, ...]:
+        """The endings of a run in the order in which they were written."""
+        with reading(self._engine) as session:
+            return recording.endings(session, slotted_run(run, self._scrub))
+
+    def lesson(self, scope: Scope, lesson: LessonId) -> Lesson | None:
+        """A lesson as it is now; None when the repository has none of that id."""
+        with reading(self._engine) as session:
+            row = shelf.live_row(session, scope, lesson)
+            return shelf.lesson_of(row) if row else None
+
+    def lessons(self, scope: Scope, version: MemoryVersion | None = None) -> tuple[Lesson, ...]:
+        """All lessons of a version (the newest one), newest first: expired and invalidated ones too."""
+        with reading(self._engine) as session:
+            return shelf.lessons(session, version or versions.current(session, scope))
+
+    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> tuple[tuple[Lesson, str], ...]:
+        """Lessons that may go into a prompt, in their order, each with why: `same ticket` or `same signature KEY`.
+
+        Raises ForeignVersion when query and version are of two repositories.
+        """
+        with reading(self._engine) as session:
+            return shelf.eligible_lessons(session, query, version, self._scrub)
+
+    # --- Audit -----------------------------------------------------------------------------------------------------
+
+    def audit(self, injection: Injection) -> None:
+        """Keep what one prompt was given."""
+        with writing(self._engine) as session:
+            audit.audit(session, injection, self._scrub)
+
+    def injections(self, run: RunId) -> tuple[Injection, ...]:
+        """What a run's prompts were given, in order; ids, scores and reasons, without the lines."""
+        with reading(self._engine) as session:
+            return audit.injections(session, slotted_run(run, self._scrub))

@@ -1,0 +1,191 @@
+"""Versions of a repository's memory: what is live in one, and how notes and tuning are published in the next."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from sqlalchemy.sql.elements import ColumnElement
+from sqlmodel import Session, col, or_, select
+
+from memory.columns import scope_json, scope_of
+from memory.notes import chunks
+from memory.slots import Scrub
+from memory.tables import ChunkRow, LessonRow, NoteRow, Scoped, TuningRow, VersionRow
+from memory.text import fold
+from memory.types import Chunk, CommitId, MemoryVersion, NoteFile, Scope, Sources
+
+_BULLETS: Final = ("- ", "* ", "+ ")
+Live: TypeAlias = type[LessonRow] | type[NoteRow] | type[TuningRow]
+
+
+def current(session: Session, scope: Scope) -> MemoryVersion:
+    """The newest version; number 0 before anything was published."""
+    rows = select(VersionRow).where(*of(VersionRow, scope)).order_by(col(VersionRow.number).desc()).limit(1)
+    row = session.exec(rows).first()
+    return _version(scope, row) if row else MemoryVersion(scope=scope, number=0, digest=digest_of((), ""))
+
+
+def numbered(session: Session, scope: Scope, number: int) -> MemoryVersion:
+    """The version of that number, which was published or is 0."""
+    row = session.get(VersionRow, (scope.installation, scope.repository, number))
+    return _version(scope, row) if row else current(session, scope)
+
+
+def publish(session: Session, version: MemoryVersion, at: datetime) -> None:
+    """Make `version` the newest one; its number is taken or the transaction fails."""
+    session.add(
+        VersionRow(
+            installation=version.scope.installation,
+            repository=version.scope.repository,
+            number=version.number,
+            digest=version.digest,
+            source_commit=version.commit,
+            published_at=at,
+        )
+    )
+    session.flush()
+
+
+def publish_sources(session: Session, scope: Scope, sources: Sources, at: datetime, scrub: Scrub) -> MemoryVersion:
+    """A version with these notes and this tuning: the newest one when it has them, else a new one."""
+    newest = current(session, scope)
+    wanted = {_note_digest(note): note for note in sources.notes}
+    digest = digest_of_sources(sources)
+    if digest == newest.digest:
+        return newest
+    version = MemoryVersion(scope=scope, number=newest.number + 1, digest=digest, commit=sources.commit)
+    publish(session, version, at)
+    live: set[str] = set()
+    for row in session.exec(select(NoteRow).where(*of(NoteRow, scope), col(NoteRow.live_until).is_(None))):
+        live.add(row.digest)
+        if row.digest not in wanted:
+            row.live_until = version.number
+    for note_digest in wanted.keys() - live:
+        _add_note(session, version, note_digest, wanted[note_digest], scrub)
+    _replace_tuning(session, version, scrub(sources.tuning))
+    return version
+
+
+def notes(session: Session, version: MemoryVersion) -> tuple[NoteFile, ...]:
+    """The notes of a version, by path."""
+    rows = select(NoteRow).where(*live_in(NoteRow, version)).order_by(NoteRow.path, col(NoteRow.shared))
+    return tuple(
+        NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared) for row in session.exec(rows)
+    )
+
+
+def version_chunks(session: Session, version: MemoryVersion) -> tuple[Chunk, ...]:
+    """The chunks of a version's notes, by name and place."""
+    rows = (
+        select(ChunkRow)
+        .join(NoteRow, col(NoteRow.id) == col(ChunkRow.note))
+        .where(*live_in(NoteRow, version))
+        .order_by(ChunkRow.name, col(ChunkRow.ordinal))
+    )
+    return tuple(
+        Chunk(
+            note=row.name,
+            anchor=row.anchor,
+            ordinal=row.ordinal,
+            heading=row.heading,
+            text=row.text,
+            changed=row.changed,
+            scope=scope_of(row.scope),
+        )
+        for row in session.exec(rows)
+    )
+
+
+def tuning(session: Session, version: MemoryVersion) -> tuple[str, ...]:
+    """The rules of a version: one for each line that is not empty, without its bullet."""
+    text = session.exec(select(TuningRow.text).where(*live_in(TuningRow, version))).first() or ""
+    return tuple(rule for line in fold(text) if (rule := _unbulleted(line.strip())))
+
+
+def of(table: type[Scoped], scope: Scope) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Rows of one repository."""
+    return col(table.installation) == scope.installation, col(table.repository) == scope.repository
+
+
+def live_in(table: Live, version: MemoryVersion) -> tuple[ColumnElement[bool], ...]:
+    """Rows that hold in a version."""
+    until = col(table.live_until)
+    number = version.number
+    return *of(table, version.scope), col(table.live_from) <= number, or_(until.is_(None), until > number)
+
+
+def digest_of_sources(sources: Sources) -> str:
+    """The digest of the version that these sources make."""
+    return digest_of((_note_digest(note) for note in sources.notes), sources.tuning)
+
+
+def digest_of(notes: Iterable[str], tuning: str) -> str:
+    """What names the content of a version: SHA-256 over the digests of its notes and its tuning."""
+    return hashlib.sha256(json.dumps([sorted(set(notes)), tuning]).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _note_digest(note: NoteFile) -> str:
+    parts = json.dumps([note.path, note.shared, note.changed, note.text])
+    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _add_note(session: Session, version: MemoryVersion, digest: str, note: NoteFile, scrub: Scrub) -> None:
+    clean = NoteFile(path=scrub(note.path), text=scrub(note.text), changed=scrub(note.changed), shared=note.shared)
+    row = NoteRow(
+        installation=version.scope.installation,
+        repository=version.scope.repository,
+        path=clean.path,
+        shared=clean.shared,
+        changed=clean.changed,
+        digest=digest,
+        text=clean.text,
+        live_from=version.number,
+        live_until=None,
+    )
+    session.add(row)
+    session.flush()
+    assert row.id is not None
+    session.add_all(
+        ChunkRow(
+            note=row.id,
+            ordinal=chunk.ordinal,
+            name=chunk.note,
+            anchor=chunk.anchor,
+            heading=chunk.heading,
+            text=chunk.text,
+            changed=chunk.changed,
+            scope=scope_json(chunk.scope),
+        )
+        for chunk in chunks(clean)
+    )
+
+
+def _replace_tuning(session: Session, version: MemoryVersion, text: str) -> None:
+    rows = select(TuningRow).where(*of(TuningRow, version.scope), col(TuningRow.live_until).is_(None))
+    before = session.exec(rows).first()
+    if before and before.text == text:
+        return
+    if before:
+        before.live_until = version.number
+    session.add(
+        TuningRow(
+            installation=version.scope.installation,
+            repository=version.scope.repository,
+            text=text,
+            live_from=version.number,
+            live_until=None,
+        )
+    )
+
+
+def _version(scope: Scope, row: VersionRow) -> MemoryVersion:
+    commit = None if row.source_commit is None else CommitId(row.source_commit)
+    return MemoryVersion(scope=scope, number=row.number, digest=row.digest, commit=commit)
+
+
+def _unbulleted(line: str) -> str:
+    return line[2:].strip() if line.startswith(_BULLETS) else line
