@@ -1,0 +1,142 @@
+"""What every level has in common: a checked command goes in, what came of it comes out, and nothing stays behind."""
+
+from __future__ import annotations
+
+import errno
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Final, final
+
+from stages.errors import ParkCause, Parked, Refused, Stopped
+from stages.sandbox.command import CHANNELS_BELOW, Bounds, Command, Level, Ran
+from stages.sandbox.faults import NoStart, Unusable
+from stages.sandbox.running import Guard, Job, Killed, follow
+from stages.sandbox.tree import own, user_for
+from stages.sandbox.wires import Wires
+
+SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+_LIVING: Final = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
+_MAY_BE_READ_WHOLE: Final = tuple(map(Path, ("/usr", "/opt", "/nix", "/gnu")))
+_REASON_AT_MOST: Final = 600  # characters
+
+
+def never() -> bool:
+    return False
+
+
+class Sandbox(ABC):
+    """Runs commands at one level. Only `probe` and `choose` know which level can be used here."""
+
+    level: ClassVar[Level]
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self._bounds = bounds or Bounds()
+
+    @final
+    def run(self, command: Command, *, stopped: Callable[[], bool] = never) -> Ran:
+        """Run a command to its end, and leave no process of it behind.
+
+        The tree is the command's afterwards (`own`): it must be a copy made for commands, never a person's checkout.
+        Raises Refused for a command that asks for more than a command may have, Parked when the sandbox itself cannot
+        work, Stopped when `stopped`, asked twice a second, says so.
+        """
+        checked = _checked(command)
+        try:
+            return self._run(checked, stopped)
+        except Unusable as error:
+            raise self._parked(str(error)) from error
+        except OSError as error:
+            cause = ParkCause.DISK if error.errno in (errno.ENOSPC, errno.EDQUOT) else ParkCause.SANDBOX
+            raise self._parked(str(error), cause) from error
+
+    @abstractmethod
+    def inside(self, tree: Path) -> PurePosixPath:
+        """The path at which a command sees this tree."""
+
+    @abstractmethod
+    def _started(
+        self, command: Command, wires: Wires, user: int | None
+    ) -> AbstractContextManager[tuple[Job, tuple[Path, ...]]]:
+        """Start a command; gives the job and the folders on disk that the command can fill."""
+
+    def _run(self, command: Command, stopped: Callable[[], bool]) -> Ran:
+        begun, user = time.monotonic(), user_for(command.tree)
+        if command.tree_writable:
+            own(command.tree)
+        with Wires(command, self._bounds, user) as wires, self._started(command, wires, user) as (job, folders):
+            try:
+                killed = follow(job, wires, self._guard(command, stopped, folders))
+            finally:
+                job.finish()
+        if killed is Killed.STOP:
+            raise Stopped
+        return self._ran(wires, killed, time.monotonic() - begun)
+
+    def _guard(self, command: Command, stopped: Callable[[], bool], folders: tuple[Path, ...]) -> Guard:
+        return Guard(command.timeout_seconds, stopped, folders, self._bounds.tree_bytes)
+
+    def _ran(self, wires: Wires, killed: Killed | None, seconds: float) -> Ran:
+        status = wires.told("exit-code")
+        failed = wires.told("error")
+        if killed is None and (failed or not isinstance(status, int)):
+            raise NoStart(reason=str(failed or wires.output.text or "it ended without a status").strip())
+        return Ran(
+            exit_status=status if killed is None and isinstance(status, int) else None,
+            timed_out=killed is Killed.TIME,
+            output=wires.output.text,
+            reported=wires.reported.data,
+            seconds=seconds,
+            level=self.level,
+            reported_cut=wires.reported.cut,
+            filled_disk=killed is Killed.DISK,
+        )
+
+    def _parked(self, reason: str, cause: ParkCause = ParkCause.SANDBOX) -> Parked:
+        told = f"the {self.level.value} sandbox cannot run a command: {reason[-_REASON_AT_MOST:]}"
+        return Parked(cause=cause, reason=told)
+
+
+def _checked(command: Command) -> Command:
+    tree = command.tree.resolve()
+    for problem in _problems(command, tree):
+        raise Refused(reason=f"this command cannot run: {problem}")
+    readable = tuple(sorted({path.absolute() for path in command.readable}))
+    return replace(command, tree=tree, readable=readable)
+
+
+def _problems(command: Command, tree: Path) -> Iterator[str]:
+    if not command.arguments or not command.arguments[0]:
+        yield "it is empty"
+    texts = (*command.arguments, *command.environment, *command.environment.values())
+    if any("\0" in text for text in texts):
+        yield "a zero byte stands in an argument or in the environment"
+    if any(not name or "=" in name for name in command.environment):
+        yield "the name of an environment variable is empty or holds ="
+    if not tree.is_dir() or len(tree.parts) <= 2:
+        yield f"{tree} is no folder for a tree"
+    if not (tree / command.folder).resolve().is_relative_to(tree) or not (tree / command.folder).is_dir():
+        yield f"{command.folder} is no folder of the tree"
+    yield from _channel_problems(command)
+    yield from _path_problems(command, tree)
+
+
+def _channel_problems(command: Command) -> Iterator[str]:
+    channels = [number for number in (command.channel, command.secret_channel) if number is not None]
+    if len(set(channels)) < len(channels) or any(not 3 <= number < CHANNELS_BELOW for number in channels):
+        yield f"its channels are not two numbers from 3 to {CHANNELS_BELOW - 1}"
+    if command.secret and command.secret_channel is None:
+        yield "its secret has no channel"
+
+
+def _path_problems(command: Command, tree: Path) -> Iterator[str]:
+    for given in command.readable:
+        for path in {given.absolute(), given.resolve()}:
+            whole = len(path.parts) <= 2 and path not in _MAY_BE_READ_WHOLE
+            if whole or tree.is_relative_to(path) or any(path.is_relative_to(living) for living in _LIVING):
+                yield f"{given} is too much to read"
+        if not given.exists():
+            yield f"{given} does not exist"

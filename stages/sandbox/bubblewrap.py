@@ -1,0 +1,170 @@
+"""The strongest level: namespaces made by bubblewrap, a system call filter, limits, and never root inside."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Final
+
+from stages.sandbox.base import SYSTEM_PATH, Sandbox
+from stages.sandbox.command import Bounds, Command, Level
+from stages.sandbox.faults import NoProgram
+from stages.sandbox.running import Job
+from stages.sandbox.seccomp import filter_program
+from stages.sandbox.wires import Wires
+
+TREE: Final = PurePosixPath("/tree")
+"""Where every command sees its tree, so that nothing of the host's layout shows."""
+HOME: Final = "/home/run"
+PROGRAMS: Final = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_USER_INSIDE: Final = 1000  # for a caller who is not root, whatever the own id is outside
+
+_NAMESPACES: Final = (
+    *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"),
+)
+_TOP: Final = (
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+)  # links into /usr, or folders, as the system has it
+_READABLE: Final = (
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/mime.types"),
+    *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"),
+)
+_TO_STOP_BEING_ROOT: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+_TO_ENTER_THE_TREE: Final = "CAP_DAC_READ_SEARCH"  # which is the other user's already
+
+
+class BubblewrapJob(Job):
+    """A job whose first process inside takes all others with it when it dies."""
+
+    def kill(self) -> None:
+        inner = self._wires.told("child-pid")
+        # The kernel ends a namespace with its first process; ours then sees it end. Before it has told us which that
+        # is, ours goes, and takes the other with it.
+        os.kill(inner if isinstance(inner, int) and _parent_of(inner) == self.pid else self.pid, signal.SIGKILL)
+
+
+class Bubblewrap(Sandbox):
+    """Commands in namespaces of their own: no network, no foreign process, no file but the system's and their tree."""
+
+    level: ClassVar[Level] = Level.BUBBLEWRAP
+
+    def __init__(self, bounds: Bounds | None = None, *, path: str = PROGRAMS) -> None:
+        super().__init__(bounds)
+        self._path = path
+
+    def inside(self, tree: Path) -> PurePosixPath:  # noqa: ARG002 - the same for every tree
+        return TREE
+
+    @contextmanager
+    def _started(self, command: Command, wires: Wires, user: int | None) -> Iterator[tuple[Job, tuple[Path, ...]]]:
+        options = "\0".join(self._options(command, wires, user)).encode(errors="surrogateescape")
+        # Through a file in memory: whoever lists processes outside sees neither environment nor paths.
+        started = [self._program("bwrap"), "--args", str(wires.file("options", options)), "--"]
+        pid = wires.spawn([*started, *self._limits(), *self._drop_root(user), *command.arguments])
+        yield BubblewrapJob(pid, wires), (command.tree,)
+
+    def _options(self, command: Command, wires: Wires, user: int | None) -> Iterator[str]:
+        yield from _NAMESPACES
+        yield from ("--json-status-fd", str(wires.status()))
+        yield from ("--seccomp", str(wires.file("filter", filter_program(namespaces=True))))
+        yield from _identity(user)
+        yield from _system(wires, _USER_INSIDE if user is None else user)
+        yield from self._temporary(user)
+        yield from _folders(command.readable)
+        for path in command.readable:
+            yield from ("--ro-bind", str(path), str(path))
+        yield from ("--bind" if command.tree_writable else "--ro-bind", str(command.tree), str(TREE))
+        yield from ("--chdir", str(TREE / command.folder), "--remount-ro", "/dev", "--remount-ro", "/")
+        ours = {"PATH": SYSTEM_PATH, "HOME": HOME, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108 - its own
+        for name, value in (ours | dict(command.environment)).items():
+            yield from ("--setenv", name, value)
+
+    def _temporary(self, user: int | None) -> Iterator[str]:
+        # bubblewrap cannot give a folder away: where the user changes, home is open to the one user there is.
+        folders = {"/tmp": "1777", "/dev/shm": "1777", HOME: "0700" if user is None else "0777"}  # noqa: S108
+        for folder, mode in folders.items():
+            yield from ("--perms", mode, "--size", str(self._bounds.temporary_bytes), "--tmpfs", folder)
+
+    def _limits(self) -> list[str]:
+        # Inside, because the number of processes is counted for each user namespace from its beginning.
+        bounds = self._bounds
+        return [
+            self._program("prlimit"),
+            f"--as={bounds.memory_bytes}",
+            f"--cpu={bounds.cpu_seconds}",
+            f"--fsize={bounds.file_bytes}",
+            f"--nofile={bounds.open_files}",
+            f"--nproc={bounds.processes}",
+            "--core=0",
+            "--",
+        ]
+
+    def _drop_root(self, user: int | None) -> list[str]:
+        if user is None:
+            return []
+        nothing = ["--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
+        return [self._program("setpriv"), f"--reuid={user}", f"--regid={user}", *nothing, "--"]
+
+    def _program(self, name: str) -> str:
+        found = shutil.which(name, path=self._path)
+        if found is None:
+            raise NoProgram(program=name)
+        return found
+
+
+def _identity(user: int | None) -> tuple[str, ...]:
+    if user is None:
+        inside = str(_USER_INSIDE)
+        return ("--unshare-user", "--uid", inside, "--gid", inside, "--cap-drop", "ALL")
+    # Root outside makes the mounts, which may lie in folders that are closed to others, and only then becomes the user.
+    kept = [option for name in (*_TO_STOP_BEING_ROOT, _TO_ENTER_THE_TREE) for option in ("--cap-add", name)]
+    return ("--cap-drop", "ALL", *kept)
+
+
+def _system(wires: Wires, user: int) -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for top in map(Path, _TOP):
+        if top.is_symlink():
+            yield from ("--symlink", os.readlink(top), str(top))
+        elif top.is_dir():
+            yield from ("--ro-bind", str(top), str(top))
+    yield from _folders(map(Path, [*_READABLE, *_written(user)]))
+    for path in _READABLE:
+        yield from ("--ro-bind-try", path, path)
+    for path, text in _written(user).items():
+        yield from ("--perms", "0444", "--file", str(wires.file("system", text.encode())), path)
+    yield from ("--proc", "/proc", "--dev", "/dev")
+
+
+def _folders(paths: Iterable[Path]) -> Iterator[str]:
+    # Made one by one, because bubblewrap closes to others the folders that it makes on its way.
+    above = {folder for path in paths for folder in path.parents if not folder.is_relative_to("/usr")}
+    for folder in sorted(above - {Path("/")}):
+        yield from ("--perms", "0755", "--dir", str(folder))
+
+
+def _written(user: int) -> dict[str, str]:
+    return {
+        "/etc/passwd": f"run:x:{user}:{user}::{HOME}:/bin/sh\n",
+        "/etc/group": f"run:x:{user}:\n",
+        "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
+        "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    }
+
+
+def _parent_of(pid: int) -> int | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[1])

@@ -1,0 +1,82 @@
+"""What a command is, what came of it, the levels of isolation and the bounds of every command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+CHANNELS_BELOW: Final = 100
+"""Numbers of channels lie from 3 to this one; what the sandbox opens for itself lies above while it starts."""
+
+_MIB: Final = 2**20
+
+
+class Level(StrEnum):
+    """How strongly a command is kept apart."""
+
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "landlock"  # weaker: no process, mount or IPC namespace of its own, no sized temporary folder
+    PLAIN = "plain"  # a cleaned environment, another user where we are root, and limits; nothing else
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command in a tree.
+
+    `tree` is the one folder that it may write; `folder` is where it starts, relative to `tree`. Which path the command
+    sees as that of its tree, `Sandbox.inside` tells. `readable` are further paths that it may read, at the paths that
+    they have outside. `channel` is the number (3 to 99) of a file descriptor, opened by the sandbox, on which the
+    command reports back and which is no file that it could reopen; what came is in `Ran.reported`. `secret` is written
+    to a second descriptor, `secret_channel`, that the command reads once. The environment is PATH, HOME, TMPDIR and
+    LANG as the sandbox sets them, under these variables, and nothing else.
+    """
+
+    arguments: tuple[str, ...]
+    tree: Path
+    folder: str = "."
+    environment: Mapping[str, str] = field(default_factory=dict)
+    readable: tuple[Path, ...] = ()
+    stdin: bytes = b""
+    channel: int | None = None
+    secret_channel: int | None = None
+    secret: bytes = b""
+    timeout_seconds: float = 600.0
+    tree_writable: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """What came of a command. `output` is stdout and stderr together: head and tail of at most 64 KiB.
+
+    `exit_status` is 128 + the signal's number for a command that a signal ended.
+    """
+
+    exit_status: int | None  # None when the sandbox killed it: time-out or a full disk
+    timed_out: bool
+    output: str
+    reported: bytes
+    seconds: float
+    level: Level
+    reported_cut: bool = False  # more was reported than the bounds allow, and left out
+    filled_disk: bool = False  # killed because the tree grew past the bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What one command may use.
+
+    Memory and processor time count per process, processes and temporary files for the whole command.
+    """
+
+    memory_bytes: int = 8 * 1024 * _MIB
+    cpu_seconds: int = 3_600
+    file_bytes: int = 2 * 1024 * _MIB
+    open_files: int = 4_096
+    processes: int = 512
+    temporary_bytes: int = 512 * _MIB  # of /tmp, and again of the home folder and of /dev/shm
+    tree_bytes: int = 8 * 1024 * _MIB
+    output_bytes: int = 64 * 1024
+    reported_bytes: int = 64 * _MIB

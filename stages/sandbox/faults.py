@@ -1,0 +1,25 @@
+"""What keeps a sandbox from working; the run that meets one is parked."""
+
+from __future__ import annotations
+
+from memory.errors import Told
+
+
+class Unusable(Told):
+    """A sandbox cannot work."""
+
+
+class NoProgram(Unusable):
+    """{program} is not installed"""
+
+
+class NoFilter(Unusable):
+    """no system call filter is known for a {machine} processor"""
+
+
+class NoStart(Unusable):
+    """{reason}"""
+
+
+class Undying(Unusable):
+    """a process of the command is still there {seconds} seconds after it was killed"""

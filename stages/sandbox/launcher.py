@@ -1,0 +1,238 @@
+"""Starts one command behind a Landlock rule set and a system call filter, and kills all that it leaves behind.
+
+A program of its own, run as `python -I -S launcher.py ORDER LINE STATUS` with an empty environment; the three are
+numbers of descriptors. ORDER holds a JSON object. LINE is a socket: when it closes, everything dies. On STATUS goes
+what becomes of the command, as JSON lines. The launcher stays as the parent of all orphans (prctl(2),
+PR_SET_CHILD_SUBREAPER); landlock(7) describes the calls.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import struct
+import sys
+from typing import Any
+
+PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECCOMP = 1, 8, 22
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 36, 38, 47
+PR_CAP_AMBIENT_RAISE, SECCOMP_MODE_FILTER = 2, 2
+CAP_DAC_READ_SEARCH = 2
+LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446  # the same on all processors
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+MAKE_CHARACTER_DEVICE, MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
+REFER, TRUNCATE, DEVICE_CONTROL = 1 << 13, 1 << 14, 1 << 15
+ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | DEVICE_CONTROL
+READING = EXECUTE | READ_FILE | READ_DIR
+SCOPES_SINCE, TCP_SINCE, DEVICE_CONTROL_SINCE = 6, 4, 5  # versions of Landlock
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def call(function: Any, *arguments: Any) -> int:
+    result: int = function(*(ctypes.c_long(each) if isinstance(each, int) else each for each in arguments))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def landlock_version() -> int:
+    """The version of the kernel's Landlock, 0 without one."""
+    return max(0, int(_libc.syscall(ctypes.c_long(LANDLOCK_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(1))))
+
+
+def rule_set(readable: list[str], writable: list[str], devices: list[str]) -> int:
+    """A descriptor of a rule set that allows these paths, and neither TCP nor signals to the outside."""
+    version = landlock_version()
+    handled = TRUNCATE * 2 - 1 | (DEVICE_CONTROL if version >= DEVICE_CONTROL_SINCE else 0)
+    fields = struct.pack("=QQQ", handled, 3 if version >= TCP_SINCE else 0, 3)
+    rules = call(_libc.syscall, LANDLOCK_CREATE, fields, 24 if version >= SCOPES_SINCE else 16, 0)
+    everything = handled & ~(MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE)
+    for paths, access in ((readable, READING), (writable, everything), (devices, READ_FILE | WRITE_FILE)):
+        for path in paths:
+            _allow(rules, path, access & handled)
+    return rules
+
+
+def _allow(rules: int, path: str, access: int) -> None:
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        on_this = access if os.path.isdir(path) else access & ON_FILES
+        call(_libc.syscall, LANDLOCK_ADD, rules, 1, struct.pack("=Qi", on_this, place), 0)
+    finally:
+        os.close(place)
+
+
+def become(user: int, reads_past_modes: bool) -> None:
+    """Another user for good, who may at most still read where modes forbid it."""
+    call(_libc.prctl, PR_SET_KEEPCAPS, int(reads_past_modes), 0, 0, 0)
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    if reads_past_modes:
+        kept = 1 << CAP_DAC_READ_SEARCH
+        call(_libc.capset, struct.pack("=Ii", 0x20080522, 0), struct.pack("=IIIIII", kept, kept, kept, 0, 0, 0))
+        call(_libc.prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0)
+
+
+def install(program: bytes) -> None:
+    """Filter the system calls of this process and of all that it starts."""
+    held = ctypes.create_string_buffer(program, len(program))
+    fields = struct.pack("@HP", len(program) // 8, ctypes.addressof(held))
+    call(_libc.prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, fields, 0, 0)
+
+
+def processes_of(user: int) -> int:
+    """Threads that the user has now: the kernel counts those for the limit of processes."""
+    total = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.stat(f"/proc/{pid}").st_uid == user:
+                total += len(os.listdir(f"/proc/{pid}/task"))
+        except OSError:
+            continue
+    return total
+
+
+def limit(bounds: dict[str, int], user: int) -> None:
+    for name, value in bounds.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        wanted = value + processes_of(user) if name == "NPROC" else value
+        hard = resource.getrlimit(kind)[1]
+        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (wanted, wanted))
+
+
+def start(order: dict[str, Any], status: int) -> int:
+    """The id of the command's first process."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        _confine(order)
+        _execute(order["arguments"], order["environment"])
+    except BaseException as error:
+        tell(status, error=f"{type(error).__name__}: {error}")
+        raise
+    finally:
+        os._exit(125)
+
+
+def _execute(arguments: list[str], environment: dict[str, str]) -> None:
+    try:
+        os.execvpe(arguments[0], arguments, environment)  # noqa: S606 - there is no shell in it
+    except OSError as error:
+        os.write(2, f"{arguments[0]}: {error.strerror}\n".encode(errors="replace"))
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def _confine(order: dict[str, Any]) -> None:
+    rules = None
+    if order["landlock"] is not None:
+        order["landlock"]["readable"].append(f"/proc/{os.getpid()}")  # its own; those of others stay closed
+        rules = rule_set(**order["landlock"])
+    os.chdir(order["folder"])
+    user = os.getuid() if order["user"] is None else order["user"]
+    limit(order["limits"], user)
+    if order["user"] is not None:
+        become(user, order["reads_past_modes"])
+    call(_libc.prctl, PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    call(_libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if rules is not None:
+        call(_libc.syscall, LANDLOCK_RESTRICT, rules, 0)
+        os.close(rules)
+        install(base64.b64decode(order["filter"]))
+
+
+def tell(status: int, **fields: object) -> None:
+    os.write(status, json.dumps(fields).encode() + b"\n")
+
+
+def below(top: int) -> list[int]:
+    """All processes below this one."""
+    children: dict[int, list[int]] = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", errors="replace") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        children.setdefault(parent, []).append(int(pid))
+    found, todo = [], [top]
+    while todo:
+        mine = children.get(todo.pop(), [])
+        found += mine
+        todo += mine
+    return found
+
+
+def kill_all() -> None:
+    """Every process below us, frozen first, so that none is born behind our back."""
+    while left := below(os.getpid()):
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in left:
+                try:
+                    os.kill(pid, number)
+                except ProcessLookupError:
+                    continue
+            left = below(os.getpid())
+        reap()
+
+
+def reap() -> dict[int, int]:
+    """Exit statuses of all children that have ended, by id."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        code = os.waitstatus_to_exitcode(status)
+        ended[pid] = code if code >= 0 else 128 - code
+
+
+def follow(command: int, line: int, status: int) -> None:
+    """Until the command has ended or the line is closed."""
+    wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    ended: dict[int, int] = reap()
+    while command not in ended:
+        ready, _, _ = select.select([wake, line], [], [])
+        if line in ready:
+            kill_all()
+            return
+        os.read(wake, 4096)
+        ended = reap()
+    kill_all()
+    tell(status, **{"exit-code": ended[command]})
+
+
+def main(order_file: int, line: int, status: int) -> None:
+    for number in (line, status):
+        os.set_inheritable(number, False)
+    with os.fdopen(order_file, "rb") as file:
+        order = json.load(file)
+    call(_libc.prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    command = start(order, status)
+    nothing = os.open("/dev/null", os.O_RDWR)
+    for number in [*range(3), *order["channels"]]:
+        os.dup2(nothing, number)  # the command's, not ours: its readers must see when the last writer is gone
+    follow(command, line, status)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,105 @@
+"""Follows a started command to its end, and ends it when time, disk or a person says so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from stages.sandbox.faults import Undying
+from stages.sandbox.tree import Growth
+from stages.sandbox.wires import Wires
+
+_LOOK_EVERY_SECONDS: Final = 0.1
+_ASK_EVERY_SECONDS: Final = 0.5  # a person's stop is a row in a table
+_DIES_WITHIN_SECONDS: Final = 10.0
+_READ_ON_SECONDS: Final = 5.0
+
+
+class Killed(StrEnum):
+    """Why the sandbox ended a command."""
+
+    TIME = "time"
+    DISK = "disk"
+    STOP = "stop"
+
+
+class Job(ABC):
+    """A started command, by the process that we are the parent of."""
+
+    def __init__(self, pid: int, wires: Wires) -> None:
+        self.pid, self._wires = pid, wires
+        self._descriptor = os.pidfd_open(pid)
+        self.ended = False
+        wires.pump.wake_for(self._descriptor)
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Kill every process of the command; ours then ends by itself."""
+
+    def look(self) -> bool:
+        """True once our process has ended; it is no zombie then."""
+        if not self.ended and os.waitid(os.P_PIDFD, self._descriptor, os.WEXITED | os.WNOHANG) is not None:
+            self.ended = True
+            self._wires.pump.forget(self._descriptor)
+            os.close(self._descriptor)
+        return self.ended
+
+    def finish(self) -> None:
+        """Leave nothing behind, whatever happened.
+
+        Raises Undying when that cannot be done.
+        """
+        if self.look():
+            return
+        self.kill()
+        if not self._gone_within(_DIES_WITHIN_SECONDS):
+            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+            if not self._gone_within(_DIES_WITHIN_SECONDS):
+                raise Undying(seconds=2 * _DIES_WITHIN_SECONDS)
+
+    def _gone_within(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while not self.look() and time.monotonic() < until:
+            self._wires.pump.turn(_LOOK_EVERY_SECONDS)
+        return self.ended
+
+
+class Guard:
+    """Says when a command must end. `folders` are those that it can fill."""
+
+    def __init__(self, seconds: float, stopped: Callable[[], bool], folders: tuple[Path, ...], tree_bytes: int) -> None:
+        self._until = time.monotonic() + seconds
+        self._stopped, self._ask_at = stopped, 0.0
+        self._growth = Growth(folders, tree_bytes)
+
+    def verdict(self) -> Killed | None:
+        now = time.monotonic()
+        if now >= self._until:
+            return Killed.TIME
+        if now >= self._ask_at:
+            self._ask_at = now + _ASK_EVERY_SECONDS
+            if self._stopped():
+                return Killed.STOP
+        return Killed.DISK if self._growth.too_big() else None
+
+    @property
+    def patience(self) -> float:
+        """Seconds until the next look."""
+        return max(0.0, min(_LOOK_EVERY_SECONDS, self._until - time.monotonic()))
+
+
+def follow(job: Job, wires: Wires, guard: Guard) -> Killed | None:
+    """Carry data both ways until the command has ended; gives why it was killed, or None when it ended by itself."""
+    killed: Killed | None = None
+    while killed is None and not job.look():
+        wires.pump.turn(guard.patience)
+        killed = None if job.look() else guard.verdict()
+    job.finish()
+    wires.pump.drain_rest(_READ_ON_SECONDS)
+    return killed

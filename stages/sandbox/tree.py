@@ -1,0 +1,146 @@
+"""The tree that a command may write: whose it is, how big it grew, and how it is taken away."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+FIRST_USER: Final = 1_900_000_000
+"""From here on 2^16 user ids that no distribution gives away (systemd's UIDS-GIDS page ends at 1,879,048,191)."""
+_USERS: Final = 2**16
+_NOBODY: Final = 65_534
+_PATH_AT_MOST: Final = 3_500  # characters: well below the kernel's 4,096
+_LOOK_AFTER_BYTES: Final = 64 * 2**20  # a filesystem that lost less is not measured
+
+
+def user_for(tree: Path) -> int | None:
+    """The id that commands in this tree run under, as user and as group, when we are root; else None: under ours.
+
+    Each tree has its own, so that limits count apart and one command's files are closed to the next one's.
+    """
+    if os.geteuid() != 0:
+        return None
+    wanted = FIRST_USER + tree.stat().st_ino % _USERS
+    return next((user for user in (wanted, _NOBODY) if _mapped(user)), None)
+
+
+def own(tree: Path) -> None:
+    """Make everything in the tree writable for its commands. Does nothing when they run under our own id.
+
+    Files with a second link are left alone: the other one may lie outside.
+    """
+    user = user_for(tree)
+    if user is not None:
+        give(tree, user)
+
+
+def give(tree: Path, user: int) -> None:
+    """Make everything in the tree this user's."""
+    _give(tree, tree.stat(), user)
+    for entry in _entries(tree):
+        _give(entry.path, entry.stat(follow_symlinks=False), user)
+
+
+def remove(tree: Path) -> None:
+    """Take a tree away, however deep it is and whatever modes it left. No process may be at work in it.
+
+    Raises OSError when that cannot be done; nothing to take away is no error.
+    """
+    if tree.is_symlink():
+        raise NotADirectoryError(tree)
+    if not tree.exists():
+        return
+    tree.chmod(0o700)
+    top = os.open(tree, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        while names := os.listdir(top):
+            for name in names:
+                _take_away(top, name)
+    finally:
+        os.close(top)
+    tree.rmdir()
+
+
+class Growth:
+    """Tells when folders hold more than they may, and measures them only when their filesystems lost room."""
+
+    def __init__(self, folders: tuple[Path, ...], at_most: int) -> None:
+        self._at_most = at_most
+        self._room = {folder: _free(folder) for folder in folders}
+
+    def too_big(self) -> bool:
+        room = {folder: _free(folder) for folder in self._room}
+        if all(self._room[folder] - room[folder] < min(_LOOK_AFTER_BYTES, self._at_most) for folder in room):
+            return False
+        self._room = room
+        return sum(map(_size, room)) > self._at_most
+
+
+def _free(folder: Path) -> int:
+    seen = os.statvfs(folder)
+    return seen.f_bavail * seen.f_frsize
+
+
+def _mapped(user: int) -> bool:
+    lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+    spans = [[int(number) for number in line.split()] for line in lines]
+    return any(first <= user < first + count for first, _, count in spans)
+
+
+def _give(path: str | Path, now: os.stat_result, user: int) -> None:
+    linked = stat.S_ISREG(now.st_mode) and now.st_nlink > 1
+    if now.st_uid != user and not linked:
+        os.chown(path, user, user, follow_symlinks=False)
+
+
+def _entries(tree: Path) -> Iterator[os.DirEntry[str]]:
+    # Deeper than a path can say only a command can have made it, and what it made is its own.
+    folders = [str(tree)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                yield entry
+                if entry.is_dir(follow_symlinks=False) and len(entry.path) < _PATH_AT_MOST:
+                    folders.append(entry.path)
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    folders = [str(folder)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False) and len(entry.path) < _PATH_AT_MOST:
+                        folders.append(entry.path)
+        except OSError:  # the command is at work: what it took away or closed is not counted
+            continue
+    return total
+
+
+def _take_away(top: int, name: str) -> None:
+    try:
+        os.unlink(name, dir_fd=top)
+    except IsADirectoryError:
+        os.chmod(name, 0o700, dir_fd=top)
+        inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+        try:
+            for child in os.listdir(inner):
+                _lift(inner, child, top)
+        finally:
+            os.close(inner)
+        os.rmdir(name, dir_fd=top)
+
+
+def _lift(inner: int, name: str, top: int) -> None:
+    # Folders are moved up instead of walked down: a tree may be deeper than descriptors, paths or the stack allow.
+    try:
+        os.unlink(name, dir_fd=inner)
+    except IsADirectoryError:
+        os.chmod(name, 0o700, dir_fd=inner)
+        os.rename(name, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
