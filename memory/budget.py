@@ -21,18 +21,21 @@ class Allowance:
         self._eligible += 1
         taken = record.size + _PREFIX * len(record.lines)  # in the section; `each` is of the record's own text
         if self._count is not None and len(self._shown) >= self._count:
-            self.refuse(record, f"at most {self._count} are shown")
+            self._refuse(record, f"at most {self._count} are shown")
         elif record.size > self._each:
-            self.refuse(record, f"{record.size} characters: more than {self._each} for one")
+            self._refuse(record, f"{record.size} characters: more than {self._each} for one")
         elif self._used + taken > self._characters:
-            self.refuse(record, f"{taken} characters: more than are left of {self._characters}")
+            self._refuse(record, f"{taken} characters: more than are left of {self._characters}")
         else:
             self._used += taken
             self._shown.append(record)
 
-    def refuse(self, record: Record, why: str) -> None:
-        """Write down a record that is not shown."""
-        self._left_out.append(LeftOut(id=record.id, why=why, score=record.score))
+    def refuse(self, name: str, why: str, score: float | None = None) -> None:
+        """Write down what is not shown, and was not eligible."""
+        self._left_out.append(LeftOut(id=name, why=why, score=score))
+
+    def _refuse(self, record: Record, why: str) -> None:
+        self.refuse(record.id, why, record.score)
 
     def block(self) -> Block:
         """What is shown, and what is not."""

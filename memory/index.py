@@ -116,7 +116,7 @@ class FtsSearch:
         )
         try:
             totals = _totals(connection, digest)
-        except (sqlite3.Error, ValueError):
+        except (sqlite3.Error, KeyError, ValueError):
             totals = None
         if totals is None:
             connection.close()

@@ -96,7 +96,7 @@ def _tuning(rules: Sequence[str]) -> Block:
     lines = [line for rule in rules for text in fold(rule) if (line := text.strip())]
     allowance = Allowance(TUNING_AT_MOST)
     for number, line in enumerate(lines, 1):
-        bare = line[2:].strip() if line[:2] in ("- ", "* ", "+ ") else line
+        bare = line[1:].strip() if f"{line} "[:2] in ("- ", "* ", "+ ") else line
         if bare:
             allowance.offer(Record(id=f"tuning:{number}", lines=(bare,)))
     return allowance.block()
@@ -134,24 +134,24 @@ def _notes(judgement: Judgement, index: Index, environment: str) -> Block:
             if below > _NEARLY:
                 break
         chunk = index.chunk(scored.row)
-        record = _note(chunk, scored, judgement.threshold)
+        called = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
         if scored.score < judgement.threshold:
-            allowance.refuse(record, f"below the threshold {judgement.threshold:.2f}")
+            allowance.refuse(called, f"below the threshold {judgement.threshold:.2f}", scored.score)
         elif (other := _other_environment(chunk, environment)) is not None:
-            allowance.refuse(record, f"for {other}, not for {one_line(environment)}")
+            allowance.refuse(called, f"for {other}, not for {one_line(environment)}", scored.score)
         elif chunk.text in shown_texts:
-            allowance.refuse(record, f"says the same as {shown_texts[chunk.text]}")
+            allowance.refuse(called, f"says the same as {shown_texts[chunk.text]}", scored.score)
         else:
-            shown_texts[chunk.text] = record.id
-            allowance.offer(record)
+            shown_texts[chunk.text] = called
+            allowance.offer(_note(called, chunk, scored, judgement.threshold))
     return allowance.block()
 
 
-def _note(chunk: Chunk, scored: Scored, threshold: float) -> Record:
+def _note(called: str, chunk: Chunk, scored: Scored, threshold: float) -> Record:
     dated = f" · {one_line(chunk.changed)[:10]}" if chunk.changed else ""
     head = f"{name(chunk.note, chunk.anchor)} · human{dated} · score {scored.score:.2f}, threshold {threshold:.2f}"
     return Record(
-        id=f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note,
+        id=called,
         lines=_folded((head, chunk.text)),
         score=scored.score,
         why=scored.why,

@@ -49,7 +49,9 @@ class Judgement:
 class Rule(Protocol):
     """Decides which notes are relevant. The same index and query always give the same judgement."""
 
-    name: RuleName
+    @property
+    def name(self) -> RuleName:
+        """What the section calls it."""
 
     def judge(self, index: Index, query: MemoryQuery) -> Judgement:
         """Every note at or above the threshold, and the best ones below it."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _TAB_WIDTH = 4
 _MARKS_PER_BASE = 8
 # Characters that look like nothing though Unicode does not call them format characters.
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+# Most text is plain: only the rest is looked at one by one.
+_UNPLAIN = re.compile(r"[^\n -~]+")
 _VARIATION = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x1810))
 
 
@@ -28,11 +31,13 @@ def one_line(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    if text.isascii() and text.isprintable():
-        return text
+    return _UNPLAIN.sub(_cleaned, text)
+
+
+def _cleaned(run: re.Match[str]) -> str:
     kept: list[str] = []
     marks = 0
-    for character in text:
+    for character in run[0]:
         category = unicodedata.category(character)
         marks = marks + 1 if category in ("Mn", "Me") else 0
         if marks <= _MARKS_PER_BASE:

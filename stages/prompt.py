@@ -111,7 +111,7 @@ def _block(name: str, block: Block, tail: str = "") -> list[str]:
     lines = [f"{MARKER}{name}] {len(block.shown)} of {block.eligible}{tail}"]
     for record in block.shown:
         # Folded again here, so that nothing quoted can forge a marker whoever made the record.
-        folded = [part for line in record.lines for part in fold(line)] or [""]
+        folded = [part for line in record.lines for part in fold(line) or [""]] or [""]
         lines.append(f"| - {folded[0]}".rstrip())
         lines.extend(f"|   {line}".rstrip() for line in folded[1:])
     return lines

@@ -1,0 +1,213 @@
+"""Notes: chunks that can be shown on their own."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.notes import RECORD_AT_MOST, chunks, name
+from memory.pieces import size, split_block
+from memory.text import fold
+from memory.types import Chunk, NoteFile
+from memory.words import words
+
+LONG = "\n\n".join(f"Sentence {n} says what to do when the cache of the shop is down." for n in range(10))
+REDIS = f"""---
+title: Redis
+tags: [cache, 'failover']
+status: live
+environment: production   # the big one
+component:
+  - orders
+  - carts
+---
+# Redis
+
+Intro. <!-- for the authors only -->
+
+## Failover
+
+{LONG}
+
+```sh
+redis-cli failover
+# not a heading
+```
+
+## Failover
+
+{LONG}
+
+### By hand
+
+Short.
+"""
+
+
+def of(text: str, path: str = "deploy/redis.md", shared: bool = False) -> tuple[Chunk, ...]:
+    return chunks(NoteFile(path=path, text=text, changed="2026-10-11", shared=shared))
+
+
+def test_a_note_that_fits_is_one_chunk_with_its_headings() -> None:
+    (chunk,) = of("# Redis\n\n## Failover\nBy hand only.")
+
+    assert (chunk.anchor, chunk.heading) == ("", "Redis")
+    assert chunk.text == "# Redis\n\n## Failover\nBy hand only."
+
+
+def test_a_longer_note_is_split_at_its_headings() -> None:
+    found = of(REDIS)
+
+    assert [chunk.anchor for chunk in found][:2] == ["redis", "failover"]
+    assert found[-1].anchor == "failover-1"
+    assert {chunk.heading for chunk in found} == {"Redis [cache, failover]", "Redis > Failover [cache, failover]"}
+    assert [chunk.ordinal for chunk in found] == list(range(len(found)))
+
+
+def test_a_short_section_joins_the_one_before_it_with_its_heading() -> None:
+    assert of(REDIS)[-1].text.endswith("### By hand\n\nShort.")
+
+
+def test_scope_and_date_travel_with_each_chunk() -> None:
+    for chunk in of(REDIS):
+        assert dict(chunk.scope) == {"environment": "production", "component": "orders, carts"}
+        assert chunk.changed == "2026-10-11"
+
+
+def test_a_comment_in_the_markdown_is_not_shown() -> None:
+    assert not any("authors" in chunk.text for chunk in of(REDIS))
+
+
+@pytest.mark.parametrize("hidden", ["<!-- a\n\nb -->", "<!-<!-- x -->- b -->", "<!-- b", "x <!-- a --> <!-- b -->"])
+def test_nothing_that_hides_as_a_comment_survives(hidden: str) -> None:
+    text = " ".join(chunk.text for chunk in of(f"Seen.\n\n{hidden}"))
+
+    assert "Seen." in text
+    assert "<!--" not in text
+
+
+def test_comments_that_only_appear_when_others_go_end() -> None:
+    (chunk,) = of("Seen " + "<!-" * 40 + "<!-- -->" + "- -->" * 40)
+
+    assert "<!--" not in chunk.text
+
+
+def test_a_comment_inside_a_code_block_stays() -> None:
+    (chunk,) = of("Do\n\n```html\n<!-- keep -->\n```\n\nthen <!-- drop --> go")
+
+    assert "<!-- keep -->" in chunk.text
+    assert "drop" not in chunk.text
+
+
+@pytest.mark.parametrize(
+    "status", ["status: retired", "status: 'invalid'", "superseded_by: new.md", "Status: Archived"]
+)
+def test_a_retired_note_gives_no_chunk(status: str) -> None:
+    assert of(f"---\n{status}\n---\nOld wisdom") == ()
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "---\ntitle: x\n---\n", "<!-- only -->", "\u200b"])
+def test_an_empty_note_gives_no_chunk(text: str) -> None:
+    assert of(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('---\ntitle: "The: one" # x\n---\ntext', "The: one"),
+        ("---\ntitle: ~\nsuperseded_by: null\n---\n# Own\ntext", "Own"),
+        ("---\ntitle: 'open\n---\ntext", "'open"),
+        ("---\nnot closed\n# Heading\ntext", "Heading"),
+        ("Setext\n======\ntext", "Setext"),
+        ("text only", "redis"),
+    ],
+)
+def test_the_title_comes_from_the_front_matter_or_the_first_heading_or_the_file(text: str, title: str) -> None:
+    assert of(text)[0].heading == title
+
+
+def test_a_code_block_that_fits_stays_whole() -> None:
+    code = "```sh\n" + "\n".join(f"step {n}" for n in range(50)) + "\n```"
+
+    found = of(f"# A\n{LONG}\n\n{code}\n\n{LONG}")
+
+    assert any(code in chunk.text for chunk in found)
+
+
+def test_each_piece_of_a_longer_code_block_has_its_fence() -> None:
+    found = of("# A\n\n```sh\n" + "\n".join(f"a longer step {n}" for n in range(200)) + "\n```")
+
+    assert len(found) > 2
+    assert all(chunk.text.startswith("```sh\n") and chunk.text.endswith("\n```") for chunk in found)
+
+
+def test_a_longer_list_breaks_between_its_items() -> None:
+    items = [f"- item {n}\n  goes on " + "and on " * 20 for n in range(12)]
+
+    found = of("# A\n\n" + "\n".join(items))
+
+    assert len(found) > 1
+    assert all(chunk.text.startswith("- item") for chunk in found)
+
+
+def test_a_shared_note_is_told_from_an_own_one_of_the_same_path() -> None:
+    assert of("text", shared=True)[0].note == "shared:deploy/redis.md"
+
+
+def test_a_long_path_is_named_by_its_end() -> None:
+    called = name("a/" * 200 + "redis.md", "failover")
+
+    assert len(called) == 120
+    assert called.endswith("a/redis.md#failover")
+
+
+def test_a_block_without_borders_is_broken_between_words() -> None:
+    pieces = split_block(["word " * 100], (), 100)
+
+    assert all(size(piece) <= 100 for piece in pieces)
+    assert " ".join(line for piece in pieces for line in piece).split() == ["word"] * 100
+
+
+MARKDOWN = st.lists(
+    st.one_of(
+        st.text(max_size=60),
+        st.sampled_from(["---", "# H", "## H2", "```", "~~~py", "- item", "  more", "| a | b |", "|---|---|", "> q",
+                         "<!--", "-->", "title: x", "[ticketsmith:end]", "=====", "\u2028", "[a]: http://x", "x" * 950,
+                         "word " * 300, "1. one", "<div>", "    code"]),
+    ),
+    max_size=40,
+).map("\n".join)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(MARKDOWN, st.text(min_size=1, max_size=300))
+def test_whatever_a_note_holds_its_chunks_fit_and_are_folded(text: str, path: str) -> None:
+    for chunk in of(text, path=path):
+        lines = chunk.text.split("\n")
+        assert size(lines) + len(name(chunk.note, chunk.anchor)) + 60 <= RECORD_AT_MOST
+        assert "\n".join(fold(chunk.text)) == chunk.text
+        assert chunk.text.strip()
+        assert fold(chunk.heading) in ([chunk.heading], [])
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["# H", "## H2", "- item", "text alpha", "word " * 200, "```", ""]), max_size=40))
+def test_every_word_of_a_note_is_in_a_chunk(lines: list[str]) -> None:
+    text = "\n".join(lines)
+
+    found = {word for chunk in of(text) for word in words(f"{chunk.heading}\n{chunk.text}")}
+
+    assert set(words(text)) - {"h", "h2"} <= found
+
+
+@pytest.mark.parametrize("unit", ["> ", "- ", "[", "# a\n", "<!--", "|a", "```\n", "<!-- -->", "[a]: b\n", "*a "])
+def test_a_hostile_note_takes_no_more_than_linear_time(unit: str) -> None:
+    text = unit * (64_000 // len(unit))
+    began = time.perf_counter()
+
+    of(text)
+
+    assert time.perf_counter() - began < 5
