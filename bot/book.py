@@ -7,17 +7,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sqlalchemy import Engine
 from sqlmodel import Session
 
 from bot.storable import storable
 from memory.database import reading, upgrade, writing
-
-if TYPE_CHECKING:
-    from memory.scrub import Scrubber
-
+from memory.scrub import Scrubber
 
 _SCHEMA: Final = "bot_schema"
 

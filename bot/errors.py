@@ -35,7 +35,7 @@ class ConfigBroken(WrongInput):
 
 
 class UnknownSetting(WrongInput):
-    """{source} has the unknown setting {key}. {hint}"""
+    """Unknown setting {key} in {source}. {hint}"""
 
 
 class WrongSetting(WrongInput):

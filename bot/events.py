@@ -32,7 +32,7 @@ class EventStore:
 
     def add(self, run: RunId, step: str, attempt: int, facts: Sequence[tuple[datetime, Fact]]) -> None:
         """Write facts down, in this order, after those that the run has already."""
-        rows = [(at, _KIND_OF[type(fact)], self._data(fact)) for at, fact in facts]
+        rows = [(at, kind_of_fact(fact), self._data(fact)) for at, fact in facts]
         with self._book.writing() as session:
             generation = session.exec(select(RunRow.generation).where(RunRow.id == run)).one()
             last = session.exec(select(func.max(EventRow.seq)).where(EventRow.run == run)).one() or 0
@@ -86,8 +86,13 @@ class EventStore:
 
     def _data(self, fact: Fact) -> str:
         return self._book.clean_json(
-            _adapter(_KIND_OF[type(fact)]).dump_python(fact, mode="json"), at_most=CHARACTERS_AT_MOST
+            _adapter(kind_of_fact(fact)).dump_python(fact, mode="json"), at_most=CHARACTERS_AT_MOST
         )[0]
+
+
+def kind_of_fact(fact: Fact) -> str:
+    """The name under which a fact is stored."""
+    return _KIND_OF[type(fact)]
 
 
 @cache

@@ -22,15 +22,16 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _ENVIRONMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _PYTHON = re.compile(r"[A-Za-z0-9_./~+][A-Za-z0-9_./~+ -]{0,199}")
 _TIMEOUT_AT_MOST = 24 * 3600  # seconds
-_SIZE_AT_MOST = 1_000_000
+_SIZE_AT_MOST = 100_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class PatchSize:
-    """How big a patch may be: files, and changed lines. None leaves the limit of the gate."""
+    """How big a patch may be: files, changed lines, bytes of the diff. None leaves the limit of the policy."""
 
     files: int | None = None
     lines: int | None = None
+    bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,7 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
         notes=_folder(table, "notes") or NOTES,
         environment=_matching(table, "environment", _ENVIRONMENT, "a name of letters, digits, ., _ and -"),
         protected=_protected(table),
-        size=PatchSize(files=size.whole("files", 1, _SIZE_AT_MOST), lines=size.whole("lines", 1, _SIZE_AT_MOST)),
+        size=PatchSize(**{key: size.whole(key, 1, _SIZE_AT_MOST) for key in ("files", "lines", "bytes")}),
         attempts=table.whole("attempts", 1, ATTEMPTS_AT_MOST),
     )
     for one in (size, table):
@@ -86,7 +87,8 @@ def _check(name: str, table: TomlTable) -> Check:
     """One of `[checks.NAME]`: `pytest` with its arguments, or a `command`."""
     arguments, command = table.texts("pytest"), table.texts("command")
     if (arguments is None) == (command is None):
-        raise table.refusal("pytest", "a list of arguments, or else command a list: one of the two")
+        got = "neither" if arguments is None else "both"
+        raise table.refusal("pytest", "a list of arguments, or command a list in its place", got)
     if command is not None and not (command and command[0]):
         raise table.refusal("command", "a program and its arguments")
     check = Check(

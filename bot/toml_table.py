@@ -24,10 +24,10 @@ def parse_toml(text: str, source: str) -> dict[str, object]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A sentence with the known word that is nearest, or with all of them."""
-    among = sorted(known)
+    among = {one.lower(): one for one in sorted(known)}
     if near := get_close_matches(word.lower(), among, n=1, cutoff=0.5):
-        return f"Did you mean {near[0]}?"
-    return f"Known here: {', '.join(among)}." if among else "Nothing is known here."
+        return f"Did you mean {among[near[0]]}?"
+    return f"Known here: {', '.join(among.values())}." if among else "Nothing is known here."
 
 
 class TomlTable:
@@ -103,9 +103,11 @@ class TomlTable:
             if key not in self._known:
                 raise UnknownSetting(source=self._source, key=_shown(self.path(key)), hint=nearest(key, self._known))
 
-    def refusal(self, key: str, wanted: str) -> WrongSetting:
-        """The error that says what the value must be."""
-        return WrongSetting(source=self._source, key=_shown(self.path(key)), wanted=wanted, got=_kind(self._get(key)))
+    def refusal(self, key: str, wanted: str, got: str = "") -> WrongSetting:
+        """The error that says what the value must be; `got` stands in for what it is."""
+        return WrongSetting(
+            source=self._source, key=_shown(self.path(key)), wanted=wanted, got=got or _kind(self._get(key))
+        )
 
     def path(self, key: str) -> str:
         return f"{self._name}.{key}" if self._name else key
@@ -127,7 +129,7 @@ def _kind(value: object) -> str:
         case str():
             return repr(one_line(value)) if len(value) <= _TEXT_AT_MOST else "that text"
         case list():
-            return "a list"
+            return "a list" if value else "an empty list"
         case dict():
             return "a table"
         case _:

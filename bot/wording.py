@@ -1,0 +1,33 @@
+"""Figures, times and lists in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+LISTED_AT_MOST = 5
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 call`, `12,345 tokens`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def money(dollars: float) -> str:
+    """US dollars; four places where two would say nothing."""
+    return f"${dollars:.4f}" if 0 < dollars < 0.01 else f"${dollars:,.2f}"
+
+
+def duration(seconds: float) -> str:
+    """`0.8 s`, `1 min 42 s`, `2 h 5 min`."""
+    if seconds < 10:
+        return f"{max(0.0, seconds):.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def listed(items: Sequence[str], at_most: int = LISTED_AT_MOST) -> str:
+    """The first ones, and how many more there are."""
+    more = f", +{len(items) - at_most}" if len(items) > at_most else ""
+    return ", ".join(items[:at_most]) + more
