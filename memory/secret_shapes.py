@@ -1,0 +1,149 @@
+"""What secrets look like. Every pattern is linear: bounded, or unable to start again inside what it has read."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import chain, pairwise
+from typing import Final
+
+_EDGE = r"(?<![A-Za-z0-9])"
+
+# Prefixes that the issuers document, with the shortest tail in use.
+TOKENS: Final = re.compile(
+    _EDGE
+    + "(?:"
+    + "|".join(
+        (
+            r"gh[pousr]_[A-Za-z0-9_.\-]{20,}",  # GitHub; app tokens may carry dots
+            r"github_pat_[A-Za-z0-9_]{22,}",
+            r"gl[a-z]{1,6}-[A-Za-z0-9_\-]{20,}",
+            r"npm_[A-Za-z0-9]{30,}",
+            r"pypi-[A-Za-z0-9_\-]{50,}",
+            r"rubygems_[0-9a-f]{40,}",
+            r"dckr_pat_[A-Za-z0-9_\-]{20,}",
+            r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",
+            r"whsec_[A-Za-z0-9+/=]{20,}",
+            r"xox[a-z]-[A-Za-z0-9\-]{10,}",
+            r"xapp-[A-Za-z0-9\-]{20,}",
+            r"hf_[A-Za-z0-9]{30,}",
+            r"gsk_[A-Za-z0-9]{40,}",
+            r"xai-[A-Za-z0-9]{40,}",
+            r"r8_[A-Za-z0-9]{30,}",
+            r"AIza[A-Za-z0-9_\-]{35}",
+            r"ya29\.[A-Za-z0-9_\-]{20,}",
+            r"GOCSPX-[A-Za-z0-9_\-]{20,}",
+            r"dapi[0-9a-f]{32}",
+            r"do[opr]_v1_[0-9a-f]{40,}",
+            r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
+            r"lin_api_[A-Za-z0-9]{30,}",
+            r"hv[sbr]\.[A-Za-z0-9_\-]{20,}",
+            r"dp\.(?:pt|st|ct)\.[A-Za-z0-9]{30,}",
+            r"ATATT3[A-Za-z0-9_\-=]{30,}",
+            r"sntry[su]_[A-Za-z0-9+/=_\-]{30,}",
+            r"AKC[a-zA-Z0-9]{60,}",
+            r"AGE-SECRET-KEY-1[A-Z0-9]{50,}",
+            r"(?:A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA)[0-9A-Z]{16}",
+        )
+    )
+    + ")"
+)
+JWT: Final = re.compile(r"(?<![A-Za-z0-9_\-])eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?")
+MODEL_KEY: Final = re.compile(_EDGE + r"sk-[A-Za-z0-9_\-]{20,}")
+AUTH_TOKEN: Final = re.compile(r"(?<=_authToken=)[^\s\"']{8,}")
+URL_PASSWORD: Final = re.compile(r"(?<=://)([^\s/:@\"'<>]{0,64}):([^\s/@\"'<>]{1,200})(?=@)")
+AUTHORIZATION: Final = re.compile(r"(?i)(?<![a-z])(bearer|basic)[ \t]{1,4}([a-z0-9+/=_.~\-]{16,})")
+LONG_RUN: Final = re.compile(r"(?<![A-Za-z0-9+/=_\-])[A-Za-z0-9+/=_\-]{32,}")
+
+_WORD = (
+    r"pass(?:word|wd|phrase)|pwd|secret|token|credentials?"
+    r"|(?:api|access|private|secret|auth|account|encryption|signing|master)[_\- ]?key"
+)
+ASSIGNED: Final = re.compile(
+    rf"(?i)(?:{_WORD})[a-z0-9_\-]{{0,20}}(?:\\?[\"'])?\]?"
+    r"(?:[ \t]{0,4}(?::=|=>|={1,3}|:(?!:))[ \t]{0,4}|(?<=--password)[ \t]|(?<=--token)[ \t]|(?<=--api-key)[ \t])"
+    r"(?:(?P<quote>\\?[\"'])(?P<quoted>[^\s\"'\\]{8,200})"
+    r"|(?P<bare>[^\s\"'`,;:=<>(){}\[\]|\\&][^\s\"'`,;<>(){}\[\]|\\&]{7,200})(?P<next>[(\[])?)"
+)
+_NUMBERS_AT_LEAST: Final = 3
+_NAME = re.compile(r"[A-Za-z_$]+\d?(?:[./\-][A-Za-z_]+\d?)*")
+_PLACEHOLDER = re.compile(r"(?i)(?:\$|%|#|your|example|change|dummy|x{4,}|\*{3,}|\.{3,})")
+
+
+def is_quoted_secret(value: str) -> bool:
+    """True when a quoted text that a secret's name was given is more than a word or a placeholder."""
+    return any(map(str.isalpha, value)) and not value.isalpha() and not _PLACEHOLDER.match(value)
+
+
+def is_bare_secret(value: str) -> bool:
+    """True when what a secret's name was given without quotes looks like a value, not like code or a placeholder."""
+    return has_mixture(value) and not _NAME.fullmatch(value) and not _PLACEHOLDER.match(value)
+
+
+def is_random(run: str) -> bool:
+    """True for long runs that change between capitals, small letters and digits as only random ones do.
+
+    Hex digits of one case, such as hashes of commits, are not among them.
+    """
+    kinds = [_kind(character) for character in run]
+    changes = [pair for pair in pairwise(kinds) if pair[0] != pair[1]]
+    numbers = sum(after == "0" for _, after in changes)
+    return {"a", "A"} <= {*kinds} and numbers >= _NUMBERS_AT_LEAST and len(changes) * 5 >= len(run) * 2
+
+
+def has_mixture(key: str) -> bool:
+    """True when digits stand among letters, as in a key and not in a name."""
+    return any(map(str.isdigit, key)) and any(map(str.isalpha, key))
+
+
+def _kind(character: str) -> str:
+    if character.isdigit():
+        return "0"
+    return "a" if character.islower() else "A" if character.isupper() else "-"
+
+
+@cache
+def issuers() -> tuple[re.Pattern[str], ...]:
+    """The patterns of detect-secrets for single issuers.
+
+    Imported at the first use, because it brings requests with it. Left out: those that guess by entropy or by a
+    variable's name, and those that take quadratic time, for which there are patterns above.
+    """
+    from detect_secrets.plugins.aws import AWSKeyDetector
+    from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
+    from detect_secrets.plugins.cloudant import CloudantDetector
+    from detect_secrets.plugins.discord import DiscordBotTokenDetector
+    from detect_secrets.plugins.github_token import GitHubTokenDetector
+    from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
+    from detect_secrets.plugins.ibm_cloud_iam import IbmCloudIamDetector
+    from detect_secrets.plugins.ibm_cos_hmac import IbmCosHmacDetector
+    from detect_secrets.plugins.mailchimp import MailchimpDetector
+    from detect_secrets.plugins.pypi_token import PypiTokenDetector
+    from detect_secrets.plugins.sendgrid import SendGridDetector
+    from detect_secrets.plugins.slack import SlackDetector
+    from detect_secrets.plugins.softlayer import SoftlayerDetector
+    from detect_secrets.plugins.square_oauth import SquareOAuthDetector
+    from detect_secrets.plugins.stripe import StripeDetector
+    from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
+    from detect_secrets.plugins.twilio import TwilioKeyDetector
+
+    detectors = (
+        AWSKeyDetector,
+        AzureStorageKeyDetector,
+        CloudantDetector,
+        DiscordBotTokenDetector,
+        GitHubTokenDetector,
+        GitLabTokenDetector,
+        IbmCloudIamDetector,
+        IbmCosHmacDetector,
+        MailchimpDetector,
+        PypiTokenDetector,
+        SendGridDetector,
+        SlackDetector,
+        SoftlayerDetector,
+        SquareOAuthDetector,
+        StripeDetector,
+        TelegramBotTokenDetector,
+        TwilioKeyDetector,
+    )
+    return tuple(chain.from_iterable(detector.denylist for detector in detectors))
