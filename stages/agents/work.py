@@ -27,7 +27,7 @@ class Work:
     """One conversation: which calls were made, and how often the model missed."""
 
     def __init__(self, ask: Ask, tools: Tools, journal: Journal, reading: Reading[Found]) -> None:
-        self._ask, self._tools, self._journal, self._reading = caller, tools, journal, reading
+        self._ask, self._tools, self._journal, self._reading = ask, tools, journal, reading
         self._last: tuple[str, str] = ("", "")
         self._equal = self._misses = 0
 
