@@ -7,17 +7,32 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from memory.signature import messages, pytest_output
+from memory.signature import compilers, http, kubernetes, messages, pytest_output, test_reports
 from memory.signature.cleaning import clean
+from memory.signature.dotnet import FAMILY as DOTNET
+from memory.signature.golang import FAMILY as GO
+from memory.signature.java import FAMILY as JAVA
+from memory.signature.javascript import FAMILY as JAVASCRIPT
 from memory.signature.keys import keys_of, parts_of, strong_keys, word_keys
+from memory.signature.native import FAMILY as NATIVE
+from memory.signature.php import FAMILY as PHP
 from memory.signature.python import FAMILY as PYTHON
+from memory.signature.ruby import FAMILY as RUBY
+from memory.signature.rust import FAMILY as RUST
 from memory.signature.shapes import Family, Finding, RepoView, Text
+from memory.signature.swift import FAMILY as SWIFT
 from memory.types import ErrorSignature
 
 SIGNATURES_AT_MOST = 3
-FAMILIES: tuple[Family, ...] = (PYTHON,)
+FAMILIES: tuple[Family, ...] = (PYTHON, JAVA, DOTNET, JAVASCRIPT, GO, RUST, RUBY, PHP)
+# Their texts look like parts of the others': read only where those found nothing.
+LAST_FAMILIES: tuple[Family, ...] = (SWIFT, NATIVE)
 FINDERS: tuple[tuple[tuple[str, ...], Callable[[Sequence[str], RepoView], list[Finding]]], ...] = (
     (pytest_output.HINTS, pytest_output.find),
+    (test_reports.HINTS, test_reports.find),
+    (compilers.HINTS, compilers.find),
+    (kubernetes.HINTS, kubernetes.find),
+    (http.HINTS, http.find),
 )
 _Found = TypeVar("_Found")
 _log = logging.getLogger(__name__)
@@ -41,7 +56,9 @@ def _same(one: ErrorSignature, other: ErrorSignature) -> bool:
 def _found(text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
     whole = text.whole
     strong = False
-    for family in FAMILIES:
+    for family in (*FAMILIES, *LAST_FAMILIES):
+        if strong and family in LAST_FAMILIES:
+            break
         if any(hint in whole for hint in family.hints):
             for rank, signature in _traces(family, text, repo):
                 strong = strong or any(level in signature.keys for level in "xfc")

@@ -1,10 +1,12 @@
 """A chain of exceptions → the parts that are compared → keys.
 
 A key is `es1:<level>:` and the first 20 hex digits (80 bits) of SHA-256 over the canonical JSON of its parts:
-x  language, type, template, discriminators, up to 12 frames       strong
-f  language, type, template, discriminators, three frames          strong
-c  language, type, template, discriminators, the innermost frame   strong
-t  type, template, discriminators                                  weak: words alone
+x  language, type, words, discriminators, up to 12 frames        strong
+f  language, type, and the place: three frames (with the words    strong
+   while frames are few); in a run of tests the innermost
+   function or class and the test file; or the failing test
+c  language, type, words, discriminators, the innermost frame     strong
+t  type, words, discriminators                                    weak: words alone
 """
 
 from __future__ import annotations
@@ -12,11 +14,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memory.signature.canon import short_type
+from memory.signature.canon import forms, short_type
 from memory.signature.normalise import Template, is_specific, template
-from memory.signature.shapes import Family, Finding, Origin, Place, RepoView, Thrown, Trace
+from memory.signature.shapes import Family, Finding, Origin, Place, RepoView, Trace
 
 ALGO = "es1"
 FRAMES_AT_MOST = 12
@@ -36,38 +38,45 @@ class Parts:
     template: Template
     frames: tuple[str, ...]
     app: bool  # whether frames are the program's own, not stand-ins of libraries
+    area: str = ""  # of the innermost frame
+    test_home: str = ""  # the test file or class that the run came from, "" outside of tests
+    test: str = ""  # the failing test, when the innermost frame is a test's own
 
 
 def parts_of(trace: Trace, family: Family, repo: RepoView) -> Parts:
     """Type, message and discriminators of the root; frames of the first exception from the root that has its own."""
     root = trace.chain[-1]
     found = template(root.message, root.type)
-    frames, app = _frames_of(trace.chain, family, repo)
-    if found.canonical == "recursion":
-        # the cut can fall anywhere in the cycle
-        frames = tuple(sorted(set(frames))[:_CYCLE_AT_MOST])
-    return Parts(language=trace.language, type=root.type, template=found, frames=frames, app=app)
-
-
-def _frames_of(chain: Sequence[Thrown], family: Family, repo: RepoView) -> tuple[tuple[str, ...], bool]:
-    placed = [[family.place(frame, repo) for frame in thrown.frames] for thrown in reversed(chain)]
+    parts = Parts(language=trace.language, type=root.type, template=found, frames=(), app=False)
+    placed = [[family.place(frame, repo) for frame in thrown.frames] for thrown in reversed(trace.chain)]
     for places in placed:
-        kept = _own_frames(places)
-        if kept:
-            return kept[:FRAMES_AT_MOST], True
+        own = [place for place in places if place.origin in (Origin.APP, Origin.TEST) and place.key]
+        if own:
+            return _with_own(parts, own)
     for places in placed:
         kept = _collapsed([f"lib:{place.key}" for place in places if place.origin is Origin.LIBRARY and place.key])
         if kept:
-            return kept[:_STAND_INS], False
-    return (), False
+            return replace(parts, frames=kept[:_STAND_INS])
+    return parts
 
 
-def _own_frames(places: Sequence[Place]) -> tuple[str, ...]:
+def _with_own(parts: Parts, own: Sequence[Place]) -> Parts:
     """Frames of the program; those of tests only when the innermost of all is a test's."""
-    own = [place for place in places if place.origin in (Origin.APP, Origin.TEST) and place.key]
-    if own and own[0].origin is Origin.APP:
-        own = [place for place in own if place.origin is Origin.APP]
-    return _collapsed([place.key for place in own])
+    tests = [place for place in own if place.origin is Origin.TEST]
+    inside = own[0].origin is Origin.APP
+    frames = _collapsed([place.key for place in own if place.origin is Origin.APP or not inside])[:FRAMES_AT_MOST]
+    if parts.template.canonical == "recursion":
+        # the cut can fall anywhere in the cycle
+        frames = tuple(sorted(set(frames))[:_CYCLE_AT_MOST])
+    return replace(
+        parts,
+        frames=frames,
+        app=True,
+        # a test that calls one function tests that function
+        area=own[0].area if own[0].area and len(frames) > 1 else own[0].key,
+        test_home=tests[0].home if tests else "",
+        test="" if inside else tests[-1].key,
+    )
 
 
 def _collapsed(keys: Sequence[str]) -> tuple[str, ...]:
@@ -77,17 +86,32 @@ def _collapsed(keys: Sequence[str]) -> tuple[str, ...]:
 def keys_of(parts: Parts) -> tuple[dict[str, str], dict[str, str]]:
     """Keys by level, and the canonical JSON that each was hashed from."""
     type_ = short_type(parts.type)
-    words, told = parts.template, list(parts.template.discriminators)
+    words, told, language = parts.template, list(parts.template.discriminators), parts.language
+    specific = is_specific(words, type_)
     canon: dict[str, str] = {}
     if parts.frames and type_:
-        canon["x"] = _canonical("x", parts.language, type_, words.text, told, list(parts.frames))
-        canon["f"] = _canonical("f", parts.language, type_, words.text, told, list(parts.frames[:FRAMES_OF_F]))
-        canon["c"] = _canonical("c", parts.language, type_, words.text, told, list(parts.frames[:1]))
+        canon["x"] = _canonical("x", language, type_, words.text, told, list(parts.frames), parts.test_home)
+        canon["f"] = _canonical("f", language, type_, *_where(parts, words, told))
+        if not parts.test and (specific or words.canonical):
+            canon["c"] = _canonical("c", language, type_, words.text, told, list(parts.frames[:1]))
     elif parts.app and len(parts.frames) >= FRAMES_OF_F:
-        canon["f"] = _canonical("f", parts.language, "", "", [], list(parts.frames[:FRAMES_OF_F]))
-    if type_ and parts.language not in _NO_WORDS and is_specific(words, type_):
-        canon["t"] = _canonical("t", type_, words.text, told)
+        canon["f"] = _canonical("f", language, "", "", [], list(parts.frames[:FRAMES_OF_F]))
+    if type_ and language not in _NO_WORDS and specific:
+        canon["t"] = _words(type_, words.text, told)
     return _hashed(canon)
+
+
+def _where(parts: Parts, words: Template, told: list[str]) -> tuple[object, ...]:
+    """What the key of the place holds besides the type."""
+    if parts.test:
+        # one test fails in many ways: its words tell them apart
+        return words.text, told, ["test", parts.test]
+    if parts.test_home:
+        # Tests of one class or file that die by one type in one place die of one bug, whatever the words.
+        return "", [], ["from", parts.test_home, parts.area]
+    need = 2 if words.generic or not words.text else FRAMES_OF_F
+    keep = len(parts.frames) < need and not words.generic
+    return words.text if keep else "", told, list(parts.frames[:FRAMES_OF_F])
 
 
 def digest(level: str, canonical: str) -> str:
@@ -107,7 +131,13 @@ def strong_keys(found: Finding) -> tuple[dict[str, str], dict[str, str]]:
 
 def word_keys(found: Finding) -> tuple[dict[str, str], dict[str, str]]:
     """The weak key of a message that stands alone."""
-    return _hashed({"t": _canonical("t", short_type(found.type), found.template, list(found.discriminators))})
+    return _hashed({"t": _words(short_type(found.type), found.template, list(found.discriminators))})
+
+
+def _words(type_: str, words: str, told: list[str]) -> str:
+    # A form with something to tell it by meets its like where a text leaves the class out.
+    bridges = bool(told) and any(form.name == words and not form.generic for form in forms())
+    return _canonical("t", "" if bridges else type_, words, told)
 
 
 def _hashed(canon: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:

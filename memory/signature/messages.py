@@ -1,61 +1,91 @@
-"""A message that stands alone: a type and its words in a sentence or a title, without frames."""
+"""Words that stand alone: a type and its message in a sentence, a database's complaint, a line of a log.
+
+They make weak keys: they can meet a trace, and admit nothing alone.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from memory.signature.canon import Form, forms
 from memory.signature.normalise import is_specific, template
 from memory.signature.shapes import Finding
 
 LINE_AT_MOST = 400
-_SUFFIXES = (
-    "Error",
-    "Exception",
-    "Warning",
-    "Fault",
-    "Failure",
-    "Violation",
-    "Timeout",
-    "Interrupt",
-    "DoesNotExist",
-    "NotFound",
-    "UniqueViolation",
-)
-_TYPE = re.compile(r"[\w.$:\\]{1,200}")
+_COLONS_AT_MOST = 12
+_TYPE_WITHIN = 200
+_SUFFIXES = ("Error", "Exception", "Warning", "Fault", "Failure", "Violation", "Timeout", "Interrupt", "NotFound")
 _TYPE_AHEAD = re.compile(r"(?:^|[\s`'\"(\[>*|=])([A-Za-z_][\w.$\\]{2,200}(?:::[A-Z]\w{1,80}){0,5})\)?[`'\"]?$")
 _END = re.compile(r"[`](?:\W|$)|\s{2,}at [\w.]")
-_COLONS_AT_MOST = 12
+_LOG = re.compile(
+    r"(?:^|[\s\[|])(?P<level>ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT|E)\b[\]|:]?\s{0,8}"
+    r"(?:(?:\[[^\]\n]{1,60}\]|[\w.$/-]{2,80}(?:\[\d{1,7}\])?:|--- |: |- )\s{0,4}){0,3}(?P<message>\S.{8,390})$"
+)
+_KEYED = re.compile(
+    r"\blevel=[\"']?(?:error|fatal|critical|panic)\b.{0,200}?\bmsg=(?:\"(?P<quoted>(?:[^\"\\]|\\.){4,300})\"|(?P<bare>\S{4,100}))"
+)
 
 
 def find(lines: Sequence[str]) -> list[Finding]:
-    """The first line that names an exception and says something specific."""
-    for at, line in enumerate(lines):
-        found = _of_line(line[:LINE_AT_MOST], at)
+    """The first thing that says something specific: a named exception, a known form, a line of a log."""
+    kept = [(at, line[:LINE_AT_MOST]) for at, line in enumerate(lines) if ":" in line or " " in line]
+    low = "\n".join(line for _, line in kept).lower()
+    likely = tuple(
+        form for form in forms() if not form.generic and not form.only and any(word in low for word in form.needs)
+    )
+    for at, line in kept:
+        found = _named(line, at) if ": " in line else None
+        if found:
+            return [found]
+    for at, line in kept if likely else ():
+        found = _known(line, at, likely)
+        if found:
+            return [found]
+    for at, line in kept:
+        found = _logged(line, at)
         if found:
             return [found]
     return []
 
 
-def _of_line(line: str, at: int) -> Finding | None:
+def _named(line: str, at: int) -> Finding | None:
     colon = line.find(": ")
     for _ in range(_COLONS_AT_MOST):
         if colon < 0:
             return None
-        ahead = _TYPE_AHEAD.search(line[max(0, colon - 200) : colon])
+        ahead = _TYPE_AHEAD.search(line[max(0, colon - _TYPE_WITHIN) : colon])
         if ahead and ahead[1].endswith(_SUFFIXES):
-            return _finding(ahead[1], line[colon + 2 :], at)
+            message = line[colon + 2 :]
+            ticked = _END.search(message)
+            return _finding(ahead[1], message[: ticked.start()] if ticked else message, "message", at)
         colon = line.find(": ", colon + 2)
     return None
 
 
-def _finding(type_: str, message: str, at: int) -> Finding | None:
-    ticked = _END.search(message)
-    words = template(message[: ticked.start()] if ticked else message, type_)
+def _known(line: str, at: int, likely: Sequence[Form]) -> Finding | None:
+    low = line.lower()
+    for form in likely:
+        if form.match(line, low, ""):
+            kind = "sql" if form.name.startswith("sql-") else "message"
+            return _finding("", line, kind, at)
+    return None
+
+
+def _logged(line: str, at: int) -> Finding | None:
+    keyed = _KEYED.search(line) if "level=" in line else None
+    if keyed:
+        return _finding("", keyed["quoted"] or keyed["bare"], "log", at)
+    found = _LOG.search(line)
+    return _finding("", found["message"], "log", at) if found else None
+
+
+def _finding(type_: str, message: str, kind: str, at: int) -> Finding | None:
+    words = template(message, type_)
     if not is_specific(words, type_):
         return None
     return Finding(
-        kind="message",
+        kind=kind,
         language="",
         type=type_,
         template=words.text,

@@ -198,7 +198,8 @@ def place(frame: Frame, repo: RepoView) -> Place:
         origin = Origin.TEST
     if origin is Origin.LIBRARY and frame.file.startswith("<"):
         origin = Origin.RUNTIME
-    return Place(key=f"{known or short_name(path)}:{_function(frame.function)}", origin=origin)
+    home = known or short_name(path)
+    return Place(key=f"{home}:{_function(frame.function)}", origin=origin, home=home)
 
 
 def _function(name: str) -> str:

@@ -38,6 +38,8 @@ class Place:
 
     key: str
     origin: Origin
+    home: str = ""  # the file or class that holds it
+    area: str = ""  # what a test exercises: the class where the language lives in classes, else the function itself
 
 
 @dataclass(frozen=True, kw_only=True)

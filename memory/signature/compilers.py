@@ -1,0 +1,123 @@
+"""Errors of compilers and type checkers, and of linkers: code, file and words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory.signature.canon import canonical
+from memory.signature.inapp import tracked
+from memory.signature.normalise import template
+from memory.signature.paths import plain_path, short_name
+from memory.signature.shapes import Finding, RepoView
+
+HINTS = ("error", "rror TS", "TS2", "undefined", "未定义", "unresolved", ".java:[", "e: ")
+ERRORS_AT_MOST = 3
+_FILE = r"(?P<file>(?:[A-Za-z]:)?[^\s:(\[\"']{1,300}\.\w{1,10})"
+_LOCATED = re.compile(
+    rf"(?:ERROR in )?{_FILE}(?::\d{{1,7}}(?::\d{{1,7}})?:?|\(\d{{1,7}}(?:,\d{{1,7}}){{0,3}}\):?|:\[\d{{1,7}},\d{{1,7}}\])(?: -)? "
+    r"(?:fatal |lib)?(?P<word>error|[Ee]rreur|Fehler|错误|エラー):? ?(?P<code>(?:[A-Z]{1,4}\d{3,5}|\[[\w-]{2,40}\]))?:? ?(?P<message>.{1,400})$"
+)
+_MAVEN = re.compile(rf"{_FILE}:\[\d{{1,7}},\d{{1,7}}\] (?P<message>.{{1,400}})$")
+_GO = re.compile(r"(?P<file>(?:\./)?[\w./-]{1,200}\.go):\d{1,7}:\d{1,7}: (?P<message>.{1,400})$")
+_KOTLIN = re.compile(
+    r"e: (?:file://)?(?P<file>[^\s:]{1,300}\.kts?):(?: \(\d{1,7}, \d{1,7}\):|\d{1,7}:\d{1,7}) (?P<message>.{1,400})$"
+)
+_WEBPACK = re.compile(r"(?:ERROR in |\[tsl\] ERROR in )(?:\./)?(?P<file>[^\s:(]{1,300}\.\w{1,6})[:(]?\d{0,7}")
+_TS = re.compile(r"\s{0,8}(?:error )?(?P<code>TS\d{3,5}): (?P<message>.{1,400})$")
+_RUSTC = re.compile(r"error(?:\[(?P<code>E\d{4})\])?: (?P<message>.{1,400})$")
+_ARROW = re.compile(r"\s{0,8}--> (?P<file>[^\s:]{1,300}):\d{1,7}:\d{1,7}")
+_LABEL = re.compile(r"\s{0,10}\| {0,200}[\^~]{1,200} (?P<label>.{1,300})$")
+_NEVER = re.compile(
+    r"could not compile|aborting due to|ld returned \d|linker command failed|collect2|Error \d{1,3}$|build failed",
+    re.IGNORECASE,
+)
+_SNIPPET_LINES = 14
+
+
+def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
+    """The first three errors; those that only say that there were errors never count."""
+    found: list[Finding] = []
+    for at, line in enumerate(lines):
+        told = _of_line(lines, line, at, repo)
+        if told and not any(
+            told.frames == other.frames
+            and told.template == other.template
+            and told.discriminators == other.discriminators
+            for other in found
+        ):
+            found.append(told)
+            if len(found) == ERRORS_AT_MOST:
+                break
+    return found
+
+
+def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Finding | None:
+    linked = canonical(line) if _links(line) else None
+    if linked and linked.name == "ld-undefined":
+        symbol = "".join(linked.discriminators[0].split())
+        return Finding(
+            kind="compiler",
+            language="linker",
+            type="",
+            template=linked.name,
+            discriminators=(symbol,),
+            first=at,
+            last=at,
+        )
+    if _NEVER.search(line):
+        return None
+    rustc = _RUSTC.match(line) if line.startswith("error") else None
+    if rustc:
+        return _rustc(lines, at, rustc, repo)
+    located = (
+        _LOCATED.search(line) if "rror" in line or "错误" in line or "Fehler" in line or "エラー" in line else None
+    )
+    if located:
+        return _finding(located["file"], (located["code"] or "").strip("[]"), located["message"], (at, at), repo)
+    typescript = _TS.match(line) if "TS" in line else None
+    if typescript:
+        file = next(
+            (match["file"] for above in reversed(lines[max(0, at - 3) : at]) if (match := _WEBPACK.search(above))), ""
+        )
+        return _finding(file, typescript["code"], typescript["message"], (at, at), repo)
+    for pattern in (_MAVEN, _GO, _KOTLIN):
+        match = pattern.match(line.strip())
+        if match and not match["message"].startswith(("warning", "+0x")):
+            return _finding(match["file"], "", match["message"], (at, at), repo)
+    return None
+
+
+def _links(line: str) -> bool:
+    return "undefined" in line or "未定义" in line or "unresolved external" in line
+
+
+def _rustc(lines: Sequence[str], at: int, head: re.Match[str], repo: RepoView) -> Finding | None:
+    file, label, last = "", "", at
+    for up in range(at + 1, min(len(lines), at + _SNIPPET_LINES)):
+        arrow = _ARROW.match(lines[up])
+        if arrow and not file:
+            file, last = arrow["file"], up
+        under = _LABEL.match(lines[up])
+        if under and file:
+            label, last = under["label"], up
+            break
+    if not file:
+        return None
+    words = f"{head['message']} | {label}" if label else head["message"]
+    return _finding(file, head["code"] or "", words.replace("`", "'"), (at, last), repo)
+
+
+def _finding(file: str, code: str, message: str, at: tuple[int, int], repo: RepoView) -> Finding:
+    path = plain_path(file)
+    words = template(message.rsplit(" [/", 1)[0])
+    return Finding(
+        kind="compiler",
+        language="compiler",
+        type=code,
+        template=words.text,
+        discriminators=words.discriminators,
+        frames=(tracked(path, repo) or "/".join(path.split("/")[-2:]) if file else short_name(path),),
+        first=at[0],
+        last=at[1],
+    )

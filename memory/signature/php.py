@@ -1,0 +1,135 @@
+"""Uncaught exceptions of PHP, with the numbered stack below them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory.signature.inapp import origin_of, own, tracked
+from memory.signature.paths import plain_path, short_name
+from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+
+_CLASS = r"(?P<type>\\?[A-Z_a-z]\w{0,80}(?:\\\w{1,80}){0,10})"
+_UNCAUGHT = re.compile(
+    rf"(?:Uncaught|Unhandled) (?:PHP Exception )?(?:exception ')?{_CLASS}'?(?:: \"?| with message ')(?P<message>.{{0,700}})$"
+)
+_QUOTED = re.compile(
+    rf"(?:[Ee]xception|Next) '?{_CLASS}'? with message '(?P<message>.{{0,700}}?)' in (?P<file>[^\s:]{{1,300}}):\d{{1,7}}"
+)
+_LOCATED = re.compile(rf"(?:^|\s){_CLASS}: (?P<message>.{{0,600}}?) in (?P<file>[^\s:]{{1,300}}\.php):\d{{1,7}}")
+_LARAVEL = re.compile(
+    rf"\[object\] \({_CLASS}\(code: -?\w{{1,10}}\): (?P<message>.{{0,600}}?) at (?P<file>[^\s:]{{1,300}}):\d{{1,7}}\)"
+)
+_FATAL = re.compile(
+    r"(?:PHP )?(?P<type>Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error): {1,2}(?P<message>.{1,600}?) in (?P<file>[^\s:]{1,300}) on line \d{1,7}"
+)
+_TAIL = re.compile(
+    r"['\"]?,? (?:in|at) (?P<file>/?[^\s:]{1,300}?\.(?:php|phtml|inc|module|tpl))(?::\d{1,7}| line \d{1,7}|\(\d{1,7}\))?.{0,200}$"
+)
+_DEFINED = re.compile(
+    r",? (?:and )?(?:called in \S{1,300} on line \d{1,7})?(?: and)? defined(?: in (?P<file>\S{1,300}):\d{1,7})?$"
+)
+_FRAME = re.compile(
+    r"\s*#(?P<number>\d{1,4}) (?:(?P<file>\S[^\n(]{0,300}?)\(\d{1,7}\)|(?P<internal>\[internal function\])): (?P<call>[^\n]{1,500})$"
+)
+_END = re.compile(r"\s*#\d{1,4} \{main\}")
+_CALL = re.compile(r"(?P<name>[\w\\:>{}@$-]{1,300})\(")
+_TRACE_WITHIN = 6
+
+
+def parse(lines: Sequence[str]) -> list[Trace]:
+    """Exceptions with their stacks; an error with a place but no stack has one frame."""
+    traces: list[Trace] = []
+    at = 0
+    while at < len(lines):
+        told = _told(lines[at])
+        if not told:
+            at += 1
+            continue
+        type_, message, file = told
+        frames, last = _stack(lines, at)
+        if file or frames:
+            traces.append(
+                Trace(
+                    language="php",
+                    chain=(Thrown(type=type_, message=message, frames=tuple(_shifted(file, frames))),),
+                    first=at,
+                    last=last,
+                )
+            )
+        at = last + 1
+    return traces
+
+
+def _told(line: str) -> tuple[str, str, str] | None:
+    if "ncaught" in line or "nhandled" in line:
+        found = _UNCAUGHT.search(line)
+        if found:
+            return (found["type"], *_split(found["message"]))
+    for pattern in (_QUOTED, _LARAVEL, _LOCATED, _FATAL):
+        found = pattern.search(line)
+        if found:
+            return found["type"], _split(found["message"])[0], found["file"]
+    return None
+
+
+def _split(message: str) -> tuple[str, str]:
+    """Message and file of `m in f:n`, whatever stands around them."""
+    defined = _DEFINED.search(message)
+    if defined and defined["file"]:
+        return message[: defined.start()], defined["file"]
+    tail = _TAIL.search(message)
+    return (message[: tail.start()], tail["file"]) if tail else (message, "")
+
+
+def _stack(lines: Sequence[str], at: int) -> tuple[list[tuple[str, str]], int]:
+    frames: list[tuple[str, str]] = []
+    last = at
+    for up in range(at + 1, len(lines)):
+        found = _FRAME.match(lines[up])
+        if found:
+            if int(found["number"]) == 0 and frames:
+                break
+            call = _CALL.match(found["call"])
+            frames.append((found["file"] or "", call["name"] if call else ""))
+            last = up
+        elif _END.match(lines[up]):
+            return frames, up
+        elif up - last > _TRACE_WITHIN or (frames and up - last > 1):
+            break
+    return frames, last
+
+
+def _shifted(file: str, frames: Sequence[tuple[str, str]]) -> list[Frame]:
+    """Frame i names the call that was made in its file: what was called runs in the file of the frame before."""
+    files = [file, *(place for place, _ in frames)]
+    names = [*(call for _, call in frames), "{main}"]
+    return [Frame(file=where, function=name) for where, name in zip(files, names, strict=True)]
+
+
+def place(frame: Frame, repo: RepoView) -> Place:
+    """File and function, without namespaces, arguments and closures' places."""
+    if not frame.file:
+        return Place(key="", origin=Origin.RUNTIME)
+    path = plain_path(frame.file)
+    known = tracked(path, repo)
+    origin = origin_of(path)
+    if known or own(path, repo):
+        origin = Origin.TEST if origin_of(known or path) is Origin.TEST else Origin.APP
+    home = known or short_name(path)
+    return Place(key=f"{home}:{_function(frame.function)}", origin=origin, home=home, area=home)
+
+
+def _function(name: str) -> str:
+    if "{closure" in name:
+        return "{closure}"
+    bare = name.replace("->", ".").replace("::", ".").split("@anonymous", 1)[0]
+    return ".".join(part.rsplit("\\", 1)[-1] for part in bare.split(".")[-2:])
+
+
+FAMILY = Family(
+    language="php",
+    parse=parse,
+    place=place,
+    hints=("PHP ", "ncaught ", "nhandled ", "#0 ", "with message", ".php", "[object]"),
+)

@@ -1,0 +1,93 @@
+"""Traps of Swift and crash reports of Apple's systems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory.signature.inapp import in_tests, tracked
+from memory.signature.native import plain_symbol
+from memory.signature.packages import of_package
+from memory.signature.paths import plain_path, short_name
+from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+
+_OLD = re.compile(r"[Ff]atal error: (?P<message>.{1,400}?): file (?P<file>[^\n,]{1,300}), line \d{1,7}")
+_NEW = re.compile(r"(?P<file>[\w/. +-]{1,300}\.swift):\d{1,7}: [Ff]atal error: (?P<message>.{1,400})$")
+_BARE = re.compile(r"(?:Thread \d{1,4}: |^|[\s:])(?P<head>Fatal error): (?P<message>.{1,400})$")
+_CRASHED = re.compile(
+    r"(?:Crashed: |Thread \d{1,4}(?: name:.{0,80})? [Cc]rashed(?: with.{0,80})?:?|Thread \d{1,4} Crashed)"
+)
+_TYPE = re.compile(r"(?:Exception Type: {1,4}|Fatal Exception: )(?P<type>[\w.]{1,80})")
+_REASON = re.compile(r"reason: '(?P<message>.{1,400}?)'$")
+_FRAME = re.compile(
+    r"\s*(?P<number>\d{1,4}) {1,4}(?P<module>[\w.?-]{1,80})\s{1,60}(?:0x[0-9a-fA-F]{1,16} )?(?P<symbol>\S.{0,400}?)(?: \+ \d{1,10})?(?: \((?P<file>[^()\s:]{1,200}):\d{1,7}\))?\s*$"
+)
+_CLOSURE = re.compile(
+    r"(?:(?:partial apply for |specialized |thunk for |reabstraction thunk helper |closure #\d{1,4} (?:\([^)]{0,200}\) )?(?:\S{1,80} )??in |implicit closure #\d{1,4} in |@objc |static |merged ){1,6})"
+)
+_SYSTEM = re.compile(
+    r"^(?:lib\w{1,60}(?:\.dylib)?|libsystem_\w{1,40}|UIKit(?:Core)?|CoreFoundation|Foundation|SwiftUI|AppKit|QuartzCore|GraphicsServices|dyld(?:_sim)?|libdispatch\S{0,20}|CFNetwork|CoreData|WebKit|AVFoundation|Combine)$"
+)
+_FRAMES_WITHIN = 12
+
+
+def parse(lines: Sequence[str]) -> list[Trace]:
+    """A trap with its place, or the crashed thread of a report."""
+    traces: list[Trace] = []
+    type_, message = "", ""
+    for at, line in enumerate(lines):
+        kind, reason = _TYPE.search(line), _REASON.search(line)
+        type_ = kind["type"] if kind else type_
+        message = reason["message"] if reason else message
+        found = _OLD.search(line) or _NEW.search(line)
+        if found:
+            traces.append(_trace("fatal error", found["message"], [Frame(file=found["file"])], at, at))
+            continue
+        bare = _BARE.search(line) if "atal error" in line else None
+        message = bare["message"] if bare else message
+        if _CRASHED.search(line):
+            frames, last = _stack(lines, at)
+            if frames:
+                traces.append(_trace(type_ or "crash", message, frames, at, last))
+    return traces
+
+
+def _trace(type_: str, message: str, frames: list[Frame], first: int, last: int) -> Trace:
+    thrown = Thrown(type=type_, message=message, frames=tuple(frames))
+    return Trace(language="swift", chain=(thrown,), first=first, last=last)
+
+
+def _stack(lines: Sequence[str], at: int) -> tuple[list[Frame], int]:
+    frames: list[Frame] = []
+    last = at
+    for up in range(at + 1, len(lines)):
+        found = _FRAME.match(lines[up])
+        if not found:
+            if up - last > _FRAMES_WITHIN or frames:
+                break
+            continue
+        if int(found["number"]) == 0 and frames:
+            break
+        last = up
+        system = _SYSTEM.match(found["module"])
+        frames.append(Frame(file=found["file"] or ("<system>" if system else ""), function=found["symbol"]))
+    return frames, last
+
+
+def place(frame: Frame, repo: RepoView) -> Place:
+    """File of a trap; the last two segments of a symbol."""
+    path = plain_path(frame.file)
+    known = tracked(path, repo)
+    home = known or short_name(path)
+    if not frame.function:
+        return Place(key=home, origin=Origin.TEST if in_tests(path) else Origin.APP, home=home)
+    symbol = plain_symbol(_CLOSURE.sub("", frame.function)).replace("-[", "").replace("+[", "").strip("[]")
+    key = ".".join([part for part in symbol.replace("::", ".").split(".") if part][-2:])
+    if frame.file == "<system>" or of_package("swift", symbol):
+        return Place(key="", origin=Origin.RUNTIME)
+    return Place(key=key, origin=Origin.TEST if in_tests(path) else Origin.APP, home=home or key)
+
+
+FAMILY = Family(
+    language="swift", parse=parse, place=place, hints=("atal error", "rashed", "Exception Type", "Fatal Exception")
+)

@@ -1,0 +1,90 @@
+"""Failed tests as runners other than pytest report them: Jest, Vitest, Go, Maven, Gradle, RSpec, PHPUnit, Cargo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory.signature.normalise import template
+from memory.signature.paths import plain_path, short_name
+from memory.signature.shapes import Finding, RepoView
+
+HINTS = ("●", "FAIL", "[ERROR]", "FAILED", "rspec ./", "Failures:", "There w")
+_JEST = re.compile(r"\s{0,8}● (?P<test>[^\n]{1,300})$")
+_MATCHER = re.compile(r"expect\([^\n)]{0,60}\)(?:\.(?:not|resolves|rejects))?\.(?P<type>\w{2,60})\(")
+_RAISED = re.compile(r"\s*(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,3}[A-Z]\w{0,80}(?:Error|Exception))(?: \[\w{1,40}\])?: ")
+_VITEST = re.compile(r"\s{0,8}(?:FAIL|×|❯) {1,3}(?P<file>[^\s>]{1,200}\.[cm]?[jt]sx?) > (?P<test>[^\n]{1,300})$")
+_GO = re.compile(r"\s{0,8}--- FAIL: (?P<test>Test[\w/#.=-]{1,200}) \(\d")
+_GO_AT = re.compile(r"\s{2,12}(?P<file>[\w.-]{1,100}_test\.go):\d{1,7}: ")
+_MAVEN = re.compile(
+    r"\s{0,4}(?:\[ERROR\] )?\s{0,4}(?P<test>[A-Z]\w{1,150}\.[a-z]\w{1,150})(?:\([^)\n]{0,80}\))?(?:->[\w.:]{1,200})?:\d{1,7} (?P<message>.{1,400})$"
+)
+_GRADLE = re.compile(r"\s{0,4}(?P<test>[A-Z]\w{1,150} > [\w ,.()-]{1,200}?)(?:\(\))? FAILED$")
+_RSPEC = re.compile(r"\s{0,4}rspec (?P<file>\./[^\s:]{1,200}_spec\.rb):\d{1,7} # (?P<test>[^\n]{1,300})$")
+_PHPUNIT = re.compile(r"\s{0,4}\d{1,5}\) (?P<test>[\w\\]{1,200}::\w{1,200})(?: with data set .{0,200})?$")
+_CARGO = re.compile(r"\s{0,4}test (?P<test>[\w:]{1,200}) \.\.\. FAILED$")
+_NUMBERED = re.compile(r"#\d{1,6}|\b\d{1,12}\b")
+_TYPE_WITHIN = 12
+
+
+def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
+    """One finding for each failed test, in the order of the report."""
+    found: list[Finding] = []
+    for at, line in enumerate(lines):
+        told = _of_line(lines, line, at)
+        if told and not any(told.frames == other.frames for other in found):
+            found.append(told)
+    return found
+
+
+def _of_line(lines: Sequence[str], line: str, at: int) -> Finding | None:
+    if "●" in line:
+        jest = _JEST.match(line)
+        return _finding("javascript", "", jest["test"], _type_below(lines, at), at) if jest and " › " in line else None
+    for language, pattern in (
+        ("javascript", _VITEST),
+        ("ruby", _RSPEC),
+        ("go", _GO),
+        ("rust", _CARGO),
+        ("php", _PHPUNIT),
+        ("java", _GRADLE),
+    ):
+        match = pattern.match(line)
+        if match:
+            named = match.groupdict()
+            type_ = _type_below(lines, at) if language != "rust" else "panic"
+            return _finding(language, named.get("file") or _go_file(lines, at, language), named["test"], type_, at)
+    maven = _MAVEN.match(line)
+    if maven and any("ailures:" in above or "rrors:" in above for above in lines[max(0, at - 30) : at]):
+        words = template(maven["message"], "AssertionError")
+        return _finding("java", "", maven["test"], words.canonical or "", at)
+    return None
+
+
+def _type_below(lines: Sequence[str], at: int) -> str:
+    for line in lines[at + 1 : at + 1 + _TYPE_WITHIN]:
+        if "●" in line:
+            break
+        match = _MATCHER.search(line) or _RAISED.match(line)
+        if match:
+            return match["type"].rsplit(".", 1)[-1]
+    return ""
+
+
+def _go_file(lines: Sequence[str], at: int, language: str) -> str:
+    if language != "go":
+        return ""
+    return next((match["file"] for line in lines[at + 1 : at + 6] if (match := _GO_AT.match(line))), "")
+
+
+def _finding(language: str, file: str, test: str, type_: str, at: int) -> Finding:
+    name = " › ".join(part.strip() for part in re.split(r" [›>] ", test.strip()))
+    return Finding(
+        kind="test",
+        language=language,
+        type=type_,
+        template="",
+        frames=(short_name(plain_path(file)), _NUMBERED.sub("<num>", name)),
+        first=at,
+        last=at,
+    )
