@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final
 
-from memory.types import CheckId, CommitId, Edit, HoldCause
-from stages.patch import Patch
-from stages.policy import Policy, Violation
+from memory.scrub import SECRET, Scrubber
+from memory.types import CheckId, CommitId
+from stages.checks import is_test_file
+from stages.comparison import Comparison, compare, shows_green, shows_red
+from stages.patch import Patch, added
+from stages.policy import Policy, Rule, Violation, judge, notices
+from stages.protected import folded
 from stages.report import Check, CheckReport, Reproduction
 from stages.repository import Repository
-from stages.workspace import Workspaces
+from stages.verdict import Finding, GateReport, Held, Passed, Span, Verdict, decide
+from stages.weakening import Weakened, Weakening, is_settings, settings_changed, weakened_file
+from stages.workspace import Workspace, Workspaces
+
+__all__ = ["Attempt", "Finding", "Gate", "GateReport", "Held", "Passed", "Span", "Verdict", "decide"]
+
+_SHARE_OF_ONE_TEST: Final = 5  # of a check's time; never the pace of an earlier run, which a busy machine would miss
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "testing", "spec", "specs"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """What the gate is asked to judge. `baseline` holds one report for each check, of the base without a change;
-    `red` is the run of the reproduction there."""
+    """What the gate is asked to judge.
+
+    `baseline` holds one report for each check, of the base without a change; `red` is the run of the reproduction
+    there. `workspace` names the fresh workspace that is made for it and taken away again.
+    """
 
     number: int
     repository: Repository
@@ -28,97 +42,169 @@ class Attempt:
     red: CheckReport
     baseline: tuple[CheckReport, ...]
     checks: tuple[Check, ...]
-    workspace: str  # name of the fresh workspace
-
-
-class Weakening(StrEnum):
-    """How a test says less than it did at the base."""
-
-    DELETED = "deleted"
-    SKIPPED = "skipped"
-    ASSERTS = "asserts"  # fewer of them, or others
-    CONFIGURATION = "configuration"
+    workspace: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weakened:
-    """A test, or a file of test settings, that the patch weakens."""
+class _Runs:
+    """What was run, and what was found out by it."""
 
-    what: CheckId
-    how: Weakening
-
-
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """Lines of the new file that the patch adds or changes."""
-
-    path: str
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class GateReport:
-    """What the gate saw of an attempt; plain values only."""
-
-    attempt: int
-    base: CommitId
-    edits: tuple[Edit, ...] = ()
-    spans: tuple[Span, ...] = ()
-    violations: tuple[Violation, ...] = ()
-    notices: tuple[Violation, ...] = ()  # allowed, shown to people first
-    leaks: tuple[Span, ...] = ()  # added lines that hold a secret
-    weakened: tuple[Weakened, ...] = ()
-    reproduction: CheckReport | None = None  # None when the gate stopped before it ran anything
-    checks: tuple[CheckReport, ...] = ()
-    newly_failing: tuple[CheckId, ...] = ()
-    still_failing: tuple[CheckId, ...] = ()  # red before, red now
-    fixed: tuple[CheckId, ...] = ()  # red before, green now
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """What a review says about a line of the new file; it holds only where code can evaluate `check` or `rule`."""
-
-    path: str
-    line: int
-    text: str
-    check: str = ""
-    rule: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Passed:
-    """The attempt passes. `fixed` and `still_failing` compare with the base."""
-
-    fixed: tuple[CheckId, ...] = ()
-    still_failing: tuple[CheckId, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Held:
-    """The attempt is refused. `why` is for people: sentences made by code."""
-
-    cause: HoldCause
-    failing: tuple[CheckId, ...] = ()
-    exit_status: int | None = None
-    why: tuple[str, ...] = ()
-
-
-Verdict: TypeAlias = Passed | Held
+    reproduction: CheckReport
+    checks: tuple[CheckReport, ...]
+    compared: tuple[Comparison, ...]
+    restored: tuple[str, ...]
+    weakened: tuple[Weakened, ...] = field(default=())
 
 
 class Gate:
-    """Judges attempts in fresh workspaces."""
+    """Judges attempts in fresh workspaces: the base, the patch, the base's test settings, the frozen reproduction.
 
-    def __init__(self, workspaces: Workspaces, policy: Policy, has_secret: Callable[[str], bool]) -> None:
-        self._workspaces, self._policy, self._has_secret = workspaces, policy, has_secret
+    `scrubber` knows the values and shapes of secrets. The gate reads no text of a model and no lesson.
+    """
+
+    def __init__(self, workspaces: Workspaces, policy: Policy, scrubber: Scrubber) -> None:
+        self._workspaces, self._policy, self._scrubber = workspaces, policy, scrubber
 
     def judge(self, attempt: Attempt, *, stopped: Callable[[], bool] = lambda: False) -> GateReport:
-        """What the gate saw. Raises Stopped, Parked."""
-        raise NotImplementedError
+        """What the gate saw. Nothing is run for a patch that may not be, or that holds a secret.
+
+        Raises Stopped, Parked, and Refused for a patch that does not fit the base.
+        """
+        patch = attempt.patch
+        violations = (*judge(patch, self._policy), *_touches_reproduction(attempt))
+        leaks = tuple(self._leaks(patch))
+        seen = GateReport(
+            attempt=attempt.number,
+            base=attempt.base,
+            edits=patch.edits,
+            spans=tuple(_spans(patch)),
+            violations=violations,
+            notices=(*notices(patch), *_changed_tests(patch)),
+            leaks=leaks,
+            red_at_base=shows_red(attempt.red, attempt.reproduction.test),
+        )
+        if violations or leaks:
+            return seen
+        return _with_runs(seen, self._run(attempt, stopped), attempt.reproduction.test)
+
+    def _run(self, attempt: Attempt, stopped: Callable[[], bool]) -> _Runs:
+        workspace = self._workspaces.make(attempt.repository, attempt.base, attempt.workspace, checks=attempt.checks)
+        try:
+            workspace.apply(attempt.patch)
+            weakened = tuple(_weakened_files(workspace, attempt.patch))
+            restored = tuple(path for path in attempt.patch.paths if _steers_tests(path))
+            workspace.restore(restored)
+            workspace.place(attempt.reproduction)
+            shown = attempt.reproduction
+            tests = () if shown.test == shown.check else (shown.test,)
+            reproduction = _run(workspace, _named(attempt.checks, shown.check), tests, stopped)
+            checks = tuple(_run(workspace, check, (), stopped) for check in attempt.checks)
+        finally:
+            self._workspaces.remove(attempt.workspace)
+        baseline = {report.check: report for report in attempt.baseline}
+        return _Runs(
+            reproduction=reproduction,
+            checks=checks,
+            compared=tuple(
+                compare(check, baseline.get(check.name, _never_ran(check)), head)
+                for check, head in zip(attempt.checks, checks, strict=True)
+            ),
+            restored=restored,
+            weakened=weakened,
+        )
+
+    def _leaks(self, patch: Patch) -> Iterator[Span]:
+        for path, section in patch.sections:
+            lines = list(added(section))
+            found = False
+            for number, text in lines:
+                if self._is_secret(text):
+                    found = True
+                    yield Span(path=path, first=number, last=number)
+            if not found and lines and self._is_secret("\n".join(text for _, text in lines)):
+                yield Span(path=path, first=lines[0][0], last=lines[-1][0])
+
+    def _is_secret(self, text: str) -> bool:
+        return self._scrubber.scrub(text).count(SECRET) > text.count(SECRET)
 
 
-def decide(report: GateReport, findings: Iterable[Finding]) -> Verdict:
-    """Pass or hold. Pure: no clock, no file, no model's text."""
-    raise NotImplementedError
+def _with_runs(seen: GateReport, runs: _Runs, test: CheckId) -> GateReport:
+    weakened = [*runs.weakened, *(one for comparison in runs.compared for one in comparison.weakened)]
+    return GateReport(
+        attempt=seen.attempt,
+        base=seen.base,
+        edits=seen.edits,
+        spans=seen.spans,
+        notices=seen.notices,
+        red_at_base=seen.red_at_base,
+        green_now=shows_green(runs.reproduction, test),
+        restored=runs.restored,
+        weakened=tuple(dict.fromkeys(weakened)),
+        reproduction=runs.reproduction,
+        checks=runs.checks,
+        newly_failing=_all(comparison.newly_failing for comparison in runs.compared),
+        still_failing=_all(comparison.still_failing for comparison in runs.compared),
+        fixed=_all(comparison.fixed for comparison in runs.compared),
+    )
+
+
+def _all(parts: Iterable[tuple[CheckId, ...]]) -> tuple[CheckId, ...]:
+    return tuple(dict.fromkeys(test for part in parts for test in part))
+
+
+def _run(workspace: Workspace, check: Check, tests: tuple[CheckId, ...], stopped: Callable[[], bool]) -> CheckReport:
+    seconds = check.timeout_seconds / _SHARE_OF_ONE_TEST
+    return workspace.run(check.name, tests=tests, test_seconds=seconds, stopped=stopped)
+
+
+def _named(checks: tuple[Check, ...], name: CheckId) -> Check:
+    return next(check for check in checks if check.name == name)
+
+
+def _never_ran(check: Check) -> CheckReport:
+    """A check without a baseline: everything that fails is newly failing."""
+    return CheckReport(check=check.name, exit_status=0, seconds=0.0)
+
+
+def _touches_reproduction(attempt: Attempt) -> tuple[Violation, ...]:
+    frozen = folded(attempt.reproduction.path)
+    touched = [path for path in attempt.patch.paths if frozen and folded(path) == frozen]
+    return tuple(Violation(rule=Rule.PROTECTED, path=path, detail="the frozen reproduction") for path in touched)
+
+
+def _spans(patch: Patch) -> Iterator[Span]:
+    for path, section in patch.sections:
+        first = last = 0
+        for number, _ in added(section):
+            if last and number == last + 1:
+                last = number
+                continue
+            if last:
+                yield Span(path=path, first=first, last=last)
+            first = last = number
+        if last:
+            yield Span(path=path, first=first, last=last)
+
+
+def _changed_tests(patch: Patch) -> tuple[Violation, ...]:
+    """Files of tests that were there before: what they say now is for people to read."""
+    changed = [file.path for file in patch.files if file.status != "A" and _is_of_tests(file.path)]
+    return tuple(Violation(rule=Rule.TESTS, path=path) for path in changed)
+
+
+def _is_of_tests(path: str) -> bool:
+    return is_test_file(path) or not _TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])
+
+
+def _steers_tests(path: str) -> bool:
+    return is_settings(path) or PurePosixPath(path).name == "conftest.py"
+
+
+def _weakened_files(workspace: Workspace, patch: Patch) -> Iterator[Weakened]:
+    for file in patch.files:
+        before = workspace.at_base(file.path)
+        after = workspace.read(file.path) if file.status != "D" else None
+        if is_settings(file.path) and settings_changed(file.path, before, after):
+            yield Weakened(what=CheckId(file.path), how=Weakening.CONFIGURATION)
+        if file.path.endswith(".py") and _is_of_tests(file.path):
+            yield from weakened_file(file.path, before, after)

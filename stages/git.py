@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import tempfile
 from collections.abc import Collection, Mapping
@@ -9,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from stages.errors import StageError
+from stages.errors import ParkCause, Parked, StageError
 
 AUTHOR: Final = "ticketsmith"
 EMAIL: Final = "ticketsmith@localhost"
@@ -69,9 +71,11 @@ class Git:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, verb: str, *arguments: str, stdin: bytes = b"", dates: str = "") -> bytes:
-        """What git wrote to its standard output. Raises GitFailed, GitMissing."""
+        """What git wrote to its standard output. Raises GitFailed, GitMissing, and Parked when the disk is full."""
         status, output, message = self._execute(verb, arguments, stdin, dates)
         if status != 0:
+            if os.strerror(errno.ENOSPC) in message:
+                raise Parked(cause=ParkCause.DISK, reason=f"no room for git {verb}")
             raise GitFailed(verb=verb, status=status, message=" ".join(message.split())[:_MESSAGE_AT_MOST])
         return output
 

@@ -48,6 +48,7 @@ class TestOutcome:
     message: str = ""
     text: str = ""
     asserts: int = 0  # `assert` statements and `pytest.raises` in its source, 0 when unknown
+    seconds: float = 0.0
 
 
 LineHits = Mapping[str, Mapping[int, tuple[int, int]]]

@@ -1,67 +1,291 @@
-"""The user's repository: read at commits, never changed but for a new branch."""
+"""The user's repository: read at commits, and never changed but for a new branch."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os
+import re
+import tempfile
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
 
 from memory.types import CommitId, RepositoryId
+from stages.errors import Refused, StageError
+from stages.git import Git, GitFailed
+from stages.origin import local_path, remote_id
 from stages.patch import Patch
 
 if TYPE_CHECKING:
     from stages.workspace import Workspace
 
+READ_AT_MOST: Final = 8 * 1024 * 1024  # bytes of one file
+
+_FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@~^-]{0,199}")
+_BRANCH = re.compile(r"(?!.*(?:\.\.|//|/\.|\.lock(?:/|$)|\.(?:/|$)))[A-Za-z0-9][A-Za-z0-9_./-]{0,198}[A-Za-z0-9_-]")
+_RUNS_A_PROGRAM = r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver)$"
+_ORIGINS_AT_MOST = 8  # clones of clones
+_SUFFIXES_AT_MOST = 100
+
+
+class RepositoryFault(StageError):
+    """The repository cannot be used."""
+
+
+class NoSuchFolder(RepositoryFault):
+    """{path} does not exist. Name a folder inside the repository with --repo."""
+
+
+class NotARepository(RepositoryFault):
+    """{path} is in no git repository. Name a folder in one with --repo, or make one: git init, git add, git commit."""
+
+
+class BareRepository(RepositoryFault):
+    """{path} is a bare repository. Clone it (git clone {path} FOLDER) and name the clone with --repo."""
+
+
+class EmptyRepository(RepositoryFault):
+    """{path} has no commit yet. Commit what is there (git add -A && git commit) and try again."""
+
+
+class UnreadableRepository(RepositoryFault):
+    """The repository at {path} cannot be read: {message}. `git fsck` shows what is wrong with it."""
+
+
+class UncommittedChanges(RepositoryFault):
+    """{count} changed files are not committed; a run sees commits only. Commit or stash them, or go on without them."""
+
+
+class UnknownRevision(RepositoryFault):
+    """The repository has no commit {ref}. `git log --oneline` lists those that it has."""
+
+
+class BadBranchName(RepositoryFault):
+    """{branch} is no name for a branch: letters, digits, `.`, `_`, `-` and `/`, not HEAD and not a commit's id."""
+
+
+class BranchTaken(RepositoryFault):
+    """The branch {branch} cannot be made: {message}. Delete or rename the branch that is in its way."""
+
 
 class Repository:
-    """A git repository on this machine."""
+    """A git repository on this machine. Nothing of its configuration runs a program here."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, git: Git) -> None:
+        self.folder, self._git = folder, git
 
     @classmethod
     def open(cls, path: Path) -> Repository:
-        """The repository that `path` lies in."""
-        raise NotImplementedError
+        """The repository that `path` lies in.
 
-    @property
+        Raises NoSuchFolder, NotARepository, BareRepository, EmptyRepository, UnreadableRepository.
+        """
+        repository = cls._find(path)
+        if repository._line("rev-parse", "--is-bare-repository") == "true":
+            raise BareRepository(path=path)
+        if repository._line("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+            if repository._line("for-each-ref", "--count=1") or repository._line("rev-parse", "--verify", "HEAD"):
+                raise UnreadableRepository(path=path, message="HEAD names no commit")
+            raise EmptyRepository(path=path)
+        return repository
+
+    @classmethod
+    def _find(cls, path: Path) -> Repository:
+        folder = Path(os.path.realpath(path))
+        if not folder.exists():
+            raise NoSuchFolder(path=path)
+        # A bare repository is recognised by git only when it is named.
+        git = Git(folder=folder if folder.is_dir() else folder.parent)
+        top = git.ask("rev-parse", "--absolute-git-dir")
+        if top is None:
+            bare = replace(git, git_dir=git.folder)
+            if bare.ask("rev-parse", "--absolute-git-dir") is None:
+                raise NotARepository(path=path)
+            return cls(git.folder, bare)
+        shown = git.ask("rev-parse", "--show-toplevel")
+        folder = Path(os.fsdecode((shown or top).rstrip(b"\n")))
+        return cls(folder, replace(git, folder=folder))
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @cached_property
     def id(self) -> RepositoryId:
-        """The same for its clones and work trees; never shared by two repositories."""
-        raise NotImplementedError
+        """The same for clones, work trees, links and sub-folders; never shared by two repositories.
+
+        `origin` is followed through clones on this machine to an address elsewhere; without one, the folder of the
+        last repository on the way is the identity.
+        """
+        seen, here = [self._common], self
+        while len(seen) <= _ORIGINS_AT_MOST and (url := here._line("config", "--get", "remote.origin.url")):
+            path = local_path(url)
+            if path is None:
+                return remote_id(url)
+            try:
+                here = self._find(here.folder / path)
+            except RepositoryFault:
+                break
+            if here._common in seen:
+                return RepositoryId(f"local:{min(seen[seen.index(here._common) :])}")
+            seen.append(here._common)
+        return RepositoryId(f"local:{seen[-1]}")
 
     @property
     def default_branch(self) -> str:
-        """Name of the default branch; `HEAD` where there is none."""
-        raise NotImplementedError
+        """What `origin` calls its main branch, else the only branch, else `main` or `master`, else what HEAD names."""
+        remote = self._line("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+        if remote:
+            return remote.removeprefix("origin/")
+        branches = (self._line("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads") or "").split("\n")
+        if len(branches) == 1 and branches[0]:
+            return branches[0]
+        known = [name for name in ("main", "master") if name in branches]
+        return known[0] if known else self._line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
 
     @property
     def detached(self) -> bool:
-        """True when no branch is checked out."""
-        raise NotImplementedError
+        """True when a commit is checked out and no branch."""
+        return self._line("symbolic-ref", "--quiet", "HEAD") is None
 
     def resolve(self, ref: str | None = None) -> CommitId:
-        """The commit that `ref` names; what is checked out when None."""
-        raise NotImplementedError
+        """The commit that a branch, tag or id names; what is checked out when None. Raises UnknownRevision."""
+        name = ref or "HEAD"
+        if not _REF.fullmatch(name):
+            raise UnknownRevision(ref=repr(name[:80]))
+        # A branch goes before a tag of its name, and an id before both.
+        names = [name] if name == "HEAD" or _FULL_ID.fullmatch(name) else [f"refs/heads/{name}", name, f"origin/{name}"]
+        for candidate in names:
+            if found := self._line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{candidate}^{{commit}}"):
+                return CommitId(found)
+        raise UnknownRevision(ref=name)
 
     def uncommitted(self) -> int:
-        """How many files differ from the commit that is checked out, untracked ones counted."""
-        raise NotImplementedError
+        """How many files differ from the commit that is checked out; untracked ones count, ignored ones do not."""
+        listed = self._git.ask("config", "-z", "--name-only", "--get-regexp", _RUNS_A_PROGRAM) or b""
+        quiet = {name: "" for name in os.fsdecode(listed).split("\0") if name}
+        settings = {**self._git.settings, **quiet}
+        status = replace(self._git, settings=settings).run(
+            "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=all"
+        )
+        return sum(1 for entry in status.split(b"\0") if entry)
+
+    # --- its files ---------------------------------------------------------------------------------------------------
 
     def read(self, commit: CommitId, path: str) -> bytes | None:
-        """The regular file at a commit; None when there is none."""
-        raise NotImplementedError
-
-    def files(self, commit: CommitId, folder: str = "") -> tuple[str, ...]:
-        """Paths of the regular files at a commit."""
-        raise NotImplementedError
+        """The regular file at a commit; None when there is none. Raises Refused for one of more than 8 MiB."""
+        entry = self._entry(commit, path)
+        if entry is None:
+            return None
+        blob, size = entry
+        if size > READ_AT_MOST:
+            raise Refused(reason=f"{path} has {size} bytes, more than {READ_AT_MOST}")
+        return self._run("cat-file", "blob", blob)
 
     def blob(self, commit: CommitId, path: str) -> str | None:
-        """Id of the regular file's content at a commit."""
-        raise NotImplementedError
+        """Id of the regular file's content at a commit; None when there is none."""
+        entry = self._entry(commit, path)
+        return entry and entry[0]
+
+    def files(self, commit: CommitId, folder: str = "") -> tuple[str, ...]:
+        """Paths of the regular files at a commit, below `folder`; names that are not UTF-8 are left out."""
+        below = () if folder in ("", ".") else ("--", _inside(folder) + "/")
+        entries = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *below).split(b"\0")
+        return tuple(name for entry in entries if entry.startswith(b"100") and (name := _utf8(entry)) is not None)
+
+    def _entry(self, commit: CommitId, path: str) -> tuple[str, int] | None:
+        listed = self._run("ls-tree", "-l", "-z", "--full-tree", commit, "--", _inside(path)).split(b"\0")[0]
+        if not listed.startswith(b"100"):  # symbolic links and submodules are not followed
+            return None
+        _, _, blob, size = listed.split(b"\t")[0].split()
+        return blob.decode(), int(size)
+
+    # --- branches ----------------------------------------------------------------------------------------------------
 
     def publish(self, branch: str, workspace: Workspace, patch: Patch, message: str) -> tuple[str, CommitId]:
-        """Make a branch with one commit: the workspace's base, the patch and the frozen reproduction."""
-        raise NotImplementedError
+        """Make a branch with one commit: the workspace's base with the patch and the frozen reproduction.
+
+        Gives the branch's name, with `-2` and so on when the name is taken by another history, and the commit.
+        Publishing the same again gives the same branch. Raises BadBranchName, BranchTaken, Refused.
+        """
+        if not _BRANCH.fullmatch(branch) or branch.upper() == "HEAD" or _FULL_ID.fullmatch(branch):
+            raise BadBranchName(branch=repr(branch[:80]))
+        tree = self._tree_with(workspace, patch)
+        for number in range(1, _SUFFIXES_AT_MOST):
+            name = branch if number == 1 else f"{branch}-{number}"
+            taken = self._line("rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
+            if taken is None:
+                return name, self._make_branch(name, tree, workspace.base, message)
+            if self._line("show", "-s", "--format=%P %T", taken) == f"{workspace.base} {tree}":
+                return name, CommitId(taken)
+        raise BranchTaken(branch=branch, message=f"{_SUFFIXES_AT_MOST} of that name are there already")
 
     def contains(self, commit: CommitId, patch: Patch) -> bool:
-        """True when the patch is in that commit."""
-        raise NotImplementedError
+        """True when the patch is in that commit: it can be taken back there. An empty or cut patch is in none."""
+        if not patch.diff:
+            return False
+        with tempfile.TemporaryDirectory() as folder:
+            git = replace(self._git, index=Path(folder) / "index")
+            git.run("read-tree", commit)
+            back = ("apply", "--cached", "--check", "--reverse", "--whitespace=nowarn", "-")
+            return git.ask(*back, stdin=patch.diff.encode()) is not None
+
+    def _tree_with(self, workspace: Workspace, patch: Patch) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            git = replace(self._git, index=Path(folder) / "index")
+            git.run("read-tree", workspace.base)
+            if patch.diff:
+                try:
+                    git.run("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch.diff.encode())
+                except GitFailed as error:
+                    raise Refused(reason=f"the patch does not fit: {error.fields['message']}") from error
+            shown = workspace.reproduction
+            if shown is not None and shown.path:
+                blob = git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=shown.text.encode())
+                entry = b"100644 " + blob.strip() + b"\t" + shown.path.encode() + b"\0"
+                git.run("update-index", "-z", "--index-info", stdin=entry)
+            return git.run("write-tree").decode().strip()
+
+    def _make_branch(self, name: str, tree: str, base: CommitId, message: str) -> CommitId:
+        text = "\n".join(message.splitlines()) + "\n"
+        commit = self._run("commit-tree", "-p", base, "-F", "-", tree, stdin=text.encode()).decode().strip()
+        try:
+            # The old value says: only if there is none. Two publishers cannot overwrite each other.
+            self._git.run("update-ref", f"refs/heads/{name}", commit, "0" * len(commit))
+        except GitFailed as error:
+            raise BranchTaken(branch=name, message=error.fields["message"]) from error
+        return CommitId(commit)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    @property
+    def git(self) -> Git:
+        """The wrapper, for what takes objects out of this repository."""
+        return self._git
+
+    @cached_property
+    def _common(self) -> str:
+        return os.path.realpath(self.folder / self._run("rev-parse", "--git-common-dir").decode().rstrip("\n"))
+
+    def _run(self, verb: str, *arguments: str, stdin: bytes = b"") -> bytes:
+        try:
+            return self._git.run(verb, *arguments, stdin=stdin)
+        except GitFailed as error:
+            raise UnreadableRepository(path=self.folder, message=error.fields["message"]) from error
+
+    def _line(self, verb: str, *arguments: str) -> str | None:
+        said = self._git.ask(verb, *arguments)
+        return None if said is None else os.fsdecode(said).rstrip("\n")
+
+
+def _inside(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts or "\0" in path:
+        raise Refused(reason=f"{path!r} is no path inside the repository")
+    return "/".join(parts)
+
+
+def _utf8(entry: bytes) -> str | None:
+    try:
+        return entry.split(b"\t", 1)[1].decode()
+    except UnicodeDecodeError:
+        return None

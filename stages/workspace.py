@@ -2,43 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from memory.types import CheckId, CommitId
-from stages.checks import Checks
+from stages.checks import Checks, Wish, detect, is_test_file
+from stages.clone import Clone
+from stages.errors import Refused
+from stages.git import GitFailed
+from stages.jail import Jail
 from stages.patch import Patch
+from stages.paths import plain
 from stages.report import Check, CheckReport, Reproduction
-from stages.repository import Repository
+from stages.repository import Repository, UnreadableRepository
+from stages.sandbox import remove
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_LEFT_BEHIND: Final = re.compile(
+    r"(?:.*/)?(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.hypothesis|[^/]+\.egg-info)/.*|.*\.py[co]"
+)
+_TIMES_SLOWER: Final = 30
+_TEST_SECONDS_AT_LEAST: Final = 10.0
 
 
-def never() -> bool:
-    """Nobody stopped the run."""
-    return False
+class Pace:
+    """How long the tests of a check take where they all end, so that one that hangs is soon known."""
+
+    def __init__(self) -> None:
+        self._slowest: dict[tuple[CommitId, CheckId], float] = {}
+
+    def saw(self, base: CommitId, report: CheckReport) -> None:
+        if report.complete and report.outcomes:
+            slowest = max(outcome.seconds for outcome in report.outcomes)
+            self._slowest[base, report.check] = max(slowest, self._slowest.get((base, report.check), 0.0))
+
+    def test_seconds(self, base: CommitId, check: Check) -> float | None:
+        """Seconds after which a test hangs; None before any run has ended."""
+        slowest = self._slowest.get((base, check.name))
+        return None if slowest is None else max(_TEST_SECONDS_AT_LEAST, slowest * _TIMES_SLOWER)
 
 
 class Workspace:
-    """A tree of files without `.git`, its base commit and its checks."""
+    """A tree of files without `.git`, its base commit and its checks.
 
-    def __init__(self, folder: Path, base: CommitId, checks: tuple[Check, ...], runner: Checks) -> None:
-        self.tree, self.base, self.checks = folder / "tree", base, checks
-        self._runner = runner
+    Every path goes through the jail, every command through the sandbox, every diff through a git directory that
+    nothing in the tree can reach.
+    """
+
+    def __init__(self, clone: Clone, checks: tuple[Check, ...], runner: Checks, pace: Pace) -> None:
+        self.tree, self.base, self.checks = clone.tree, clone.base, checks
+        self._clone, self._runner, self._pace = clone, runner, pace
+        self._jail = Jail(clone.tree)
+        self._unsaved: dict[str, bytes | None] = {}
+        self._reproduction: Reproduction | None = None
+
+    # --- files -------------------------------------------------------------------------------------------------------
 
     def files(self, folder: str = "") -> tuple[str, ...]:
-        """Paths of the files in the tree, without caches."""
-        raise NotImplementedError
+        """Paths of the files in the tree, without what interpreters and tests keep there. Raises Refused."""
+        return tuple(path for path in self._jail.list(folder) if not _LEFT_BEHIND.fullmatch(path))
 
     def read(self, path: str) -> bytes:
-        """Raises Refused."""
-        raise NotImplementedError
+        """A file of the tree. Raises Refused."""
+        return self._jail.read(path)
+
+    def at_base(self, path: str) -> bytes | None:
+        """A file as it stands at the base commit; None where there is no regular file."""
+        return self._clone.at_base(path)
 
     def write(self, path: str, data: bytes) -> None:
-        """Raises Refused, also for the frozen reproduction."""
-        raise NotImplementedError
+        """Write a file; it is a part of the patch then. Raises Refused, also for the frozen reproduction."""
+        self._refuse_frozen(path)
+        self._jail.write(path, data)
+        self._unsaved[plain(path)] = data
 
     def remove(self, path: str) -> None:
-        """Raises Refused, also for the frozen reproduction."""
-        raise NotImplementedError
+        """Take a file away. Raises Refused, also for the frozen reproduction."""
+        self._refuse_frozen(path)
+        self._jail.remove(path)
+        self._unsaved[plain(path)] = None
+
+    # --- checks ------------------------------------------------------------------------------------------------------
 
     def run(
         self,
@@ -47,49 +94,142 @@ class Workspace:
         tests: Sequence[CheckId] = (),
         coverage: bool = False,
         stop_at_first: bool = False,
-        stopped: Callable[[], bool] = never,
+        test_seconds: float | None = None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> CheckReport:
-        """Run a known check, or some tests of it in this order. Raises Refused for an unknown check or a bad id."""
-        raise NotImplementedError
+        """Run a known check, or some tests of it in this order; a file or a class means all tests in it.
+
+        Raises Refused for an unknown check or a bad id, Stopped, and Parked when no command can run.
+        """
+        known = next((known for known in self.checks if known.name == check), None)
+        if known is None:
+            names = ", ".join(one.name for one in self.checks) or "none"
+            raise Refused(reason=f"there is no check {check[:100]!r}; known are: {names}")
+        self._put_reproduction()
+        wish = Wish(
+            tests=tests,
+            coverage=coverage,
+            stop_at_first=stop_at_first,
+            test_seconds=test_seconds or self._pace.test_seconds(self.base, known),
+        )
+        report = self._runner.run(known, self.tree, wish, stopped=stopped)
+        self._pace.saw(self.base, report)
+        return report
+
+    # --- the patch ---------------------------------------------------------------------------------------------------
 
     def absorb(self) -> None:
-        """Count every file that now differs from the base as written here: what an external program left."""
-        raise NotImplementedError
+        """Count everything that differs from the base as written here: what an external program left in the tree.
+
+        Ignored files and caches are left out. Raises Refused for names that git refuses.
+        """
+        self._unsaved.clear()
+        self._clone.absorb()
+        self._put_reproduction()
 
     def patch(self, *, touched_only: bool = True) -> Patch:
-        """What was written here, absorbed and applied; with False: everything that differs and is not ignored."""
-        raise NotImplementedError
+        """What was written here, absorbed or applied; with False, everything in the tree that is not ignored.
+
+        The frozen reproduction is no part of it. Raises Refused for names that git refuses.
+        """
+        self._save()
+        frozen = self._reproduction.path if self._reproduction else ""
+        return self._clone.patch(touched_only=touched_only, without=frozen)
 
     def apply(self, patch: Patch) -> None:
-        """Raises Refused when it does not fit the base."""
-        raise NotImplementedError
+        """Change files as a patch says. Raises Refused where it does not fit."""
+        if patch.cut:
+            raise Refused(reason="the patch was too long to keep")
+        if not patch:
+            return
+        if self._reproduction and self._reproduction.path in patch.paths:
+            raise Refused(reason=f"{self._reproduction.path} is the frozen reproduction")
+        self._save()
+        changed = self._clone.apply(patch)
+        for file in changed:
+            if file.status in ("D", "T"):
+                self._jail.remove(file.path)
+        self._clone.put(file.path for file in changed if file.status != "D")
+
+    def restore(self, paths: Iterable[str]) -> None:
+        """Put files back as they stand at the base, or take them away, without changing the patch."""
+        for path in paths:
+            before = self._clone.at_base(path)
+            if before is not None:
+                self._jail.write(path, before)
+            elif path in self.files():
+                self._jail.remove(path)
 
     def reset(self) -> None:
         """Back to the base commit, with the frozen reproduction in its place."""
-        raise NotImplementedError
+        remove(self.tree)
+        self.tree.mkdir()
+        self._unsaved.clear()
+        self._clone.check_out()
+        self._put_reproduction()
 
-    def place(self, reproduction: Reproduction) -> None:
-        """Write and freeze the reproduction's file. Raises Refused."""
-        raise NotImplementedError
+    # --- the reproduction --------------------------------------------------------------------------------------------
 
     @property
     def reproduction(self) -> Reproduction | None:
         """The reproduction that was placed."""
-        raise NotImplementedError
+        return self._reproduction
+
+    def place(self, reproduction: Reproduction) -> None:
+        """Freeze the reproduction: its file is written now and before each run, and is never a part of the patch.
+
+        Raises Refused for a text that is not the one that was hashed, and for a path that exists at the base or that
+        pytest would not collect.
+        """
+        if reproduction.path:
+            if hashlib.sha256(reproduction.text.encode("utf-8", "surrogatepass")).hexdigest() != reproduction.sha256:
+                raise Refused(reason=f"{reproduction.path} is not the text that was frozen")
+            if plain(reproduction.path) != reproduction.path or not is_test_file(reproduction.path):
+                raise Refused(reason=f"{reproduction.path!r} is no name of a new test file")
+            if self._clone.at_base(reproduction.path) is not None:
+                raise Refused(reason=f"{reproduction.path} exists at the base commit")
+        self._reproduction = reproduction
+        self._put_reproduction()
+
+    def _put_reproduction(self) -> None:
+        if self._reproduction and self._reproduction.path:
+            self._jail.write(self._reproduction.path, self._reproduction.text.encode())
+
+    def _refuse_frozen(self, path: str) -> None:
+        if self._reproduction and self._reproduction.path and plain(path) == self._reproduction.path:
+            raise Refused(reason=f"{path} is the reproduction; it stays as it is")
+
+    def _save(self) -> None:
+        if self._unsaved:
+            self._clone.write(self._unsaved)
+            self._unsaved = {}
 
 
 class Workspaces:
-    """Makes workspaces under one folder."""
+    """Makes workspaces under one folder: `<folder>/<name>/git`, which is ours, and `<folder>/<name>/tree`."""
 
     def __init__(self, folder: Path, runner: Checks) -> None:
-        self._folder, self._runner = folder, runner
+        self._folder, self._runner, self._pace = folder, runner, Pace()
 
     def make(
         self, repository: Repository, commit: CommitId, name: str, *, checks: tuple[Check, ...] | None = None
     ) -> Workspace:
-        """A fresh clone of `commit`; one of the same name is replaced. Without `checks` they are detected."""
-        raise NotImplementedError
+        """A fresh clone of `commit`; one of the same name is replaced. Without `checks` they are detected.
+
+        Raises Refused for a bad name, UnreadableRepository when the commit cannot be read whole.
+        """
+        self.remove(name)
+        try:
+            clone = Clone.make(repository.git, commit, self._folder / name)
+            clone.check_out()
+        except GitFailed as error:
+            raise UnreadableRepository(path=repository.folder, message=error.fields["message"]) from error
+        if checks is None:
+            checks = detect(clone.files_at_base(), clone.at_base)
+        return Workspace(clone, checks, self._runner, self._pace)
 
     def remove(self, name: str) -> None:
-        """Take a workspace away, whatever ran in it."""
-        raise NotImplementedError
+        """Take a workspace away, whatever ran in it; nothing to take away is no error."""
+        if not _NAME.fullmatch(name):
+            raise Refused(reason=f"{name[:80]!r} is no name of a workspace")
+        remove(self._folder / name)

@@ -1,0 +1,166 @@
+"""Runs pytest in a tree and reports what happened over a channel; started by path, imports nothing of ours.
+
+`python -s -P -B launcher.py CHANNEL SECRET`: reads a key from descriptor SECRET and its orders as JSON from standard
+input, then runs pytest as `python -m pytest` would in the current folder, and writes one line for each event to
+descriptor CHANNEL: a message authentication code over number and event, a blank, the event as JSON.
+
+What this withstands: tests that write to every descriptor, print a result, exit early or late, crash, fork, close or
+replace descriptors, change result files, or replace functions of the modules used here after they were imported: the
+key is in no module, and whatever is missing, repeated, out of order or unsigned makes the run incomplete.
+
+What it does not withstand: code that runs in the same interpreter, knows this file and walks the frames or the garbage
+collector's objects can find the key, and code that replaces functions inside pytest can change what pytest itself
+believes. Both must be written into the patch, where the diff shows it. Nothing in one process can rule that out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from hmac import digest
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Send = Callable[[dict[str, Any]], None]
+
+_SETTINGS = (
+    ("pytest.toml", ""),
+    (".pytest.toml", ""),
+    ("pytest.ini", ""),
+    (".pytest.ini", ""),
+    ("pyproject.toml", "[tool.pytest"),
+    ("tox.ini", "[pytest]"),
+    ("setup.cfg", "[tool:pytest]"),
+)
+_NO_TESTS = 5
+_ASKS_FOR_PLUGINS = re.compile(
+    r"conftest\.py|test_.*\.py|.*_test\.py|pytest\.toml|pytest\.ini|pyproject\.toml|tox\.ini|setup\.cfg"
+)
+_FILES_LOOKED_INTO = 3_000  # a tree with more gets all plugins
+
+
+def sender(channel: int, key: bytes) -> Send:
+    """What signs an event and writes it; silent in a forked child."""
+    os.set_inheritable(channel, False)
+    encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+    # Held here, so that tests which replace them for their own ends do not change what is reported.
+    write, sign, getpid, owner, number = os.write, digest, os.getpid, os.getpid(), 0
+
+    def send(event: dict[str, Any]) -> None:
+        nonlocal number
+        if getpid() != owner:
+            return
+        text = encode(event).encode()
+        line = sign(key, b"%d:%b" % (number, text), "sha256").hex().encode() + b" " + text + b"\n"
+        number += 1
+        try:
+            while line:
+                line = line[write(channel, line) :]
+        except OSError:
+            return  # closed by the tests: the missing end tells it
+
+    return send
+
+
+def settings(folder: Path, top: Path) -> Path | None:
+    """The file with pytest's settings that pytest would find from `folder`, not looking above `top`."""
+    here = folder
+    while True:
+        for name, section in _SETTINGS:
+            file = here / name
+            if file.is_file() and (not section or section in file.read_text("utf-8", "replace")):
+                return file
+        if here in (top, here.parent):
+            return None
+        here = here.parent
+
+
+def arguments(orders: dict[str, Any], folder: Path, top: Path, cache: str) -> tuple[list[str], Path] | None:
+    """Pytest's arguments and its root folder; None when none of the wanted tests has a file."""
+    found = settings(folder, top)
+    root = found.parent if found else folder
+    given = list(orders["arguments"])
+    if wanted := orders["tests"]:
+        files = dict.fromkeys(str(top / test.split("::", 1)[0]) for test in wanted)
+        present = [file for file in files if os.path.exists(file)]
+        if not present:
+            return None
+        # Their files take the place of the folders that the check names.
+        given = [one for one in given if one.startswith("-") or not (folder / one.split("::", 1)[0]).exists()]
+        given += present
+    own = [f"--rootdir={root}", f"--confcutdir={root}", "-c", str(found or os.devnull)]
+    return [*own, "--color=no", "-o", f"cache_dir={cache}", *given], root
+
+
+def chosen_plugins(known: dict[str, str], top: Path) -> list[str] | None:
+    """The modules of those plugins whose pattern stands in test files or settings; None when that is not known."""
+    wanted: dict[str, str] = {}
+    looked = 0
+    for folder, folders, files in os.walk(top):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "node_modules"]
+        for name in filter(_ASKS_FOR_PLUGINS.fullmatch, files):
+            text = Path(folder, name).read_text("utf-8", "replace") if os.path.isfile(f"{folder}/{name}") else ""
+            wanted |= {pattern: module for pattern, module in known.items() if re.search(pattern, text)}
+            looked += 1
+        if looked > _FILES_LOOKED_INTO:
+            return None
+    return list(wanted.values())
+
+
+def main(channel: int, secret: int) -> int:
+    """Run pytest by the orders on standard input; gives its exit status."""
+    with os.fdopen(secret, "rb") as file:
+        send = sender(channel, file.read())
+    orders = json.loads(sys.stdin.buffer.read())
+    folder = Path.cwd()
+    top = folder.joinpath(*[".."] * len(Path(orders["folder"]).parts)).resolve()
+    plugin, lines = _beside("plugin"), _beside("lines").Lines(top) if orders["coverage"] else None
+    cache = tempfile.mkdtemp()
+    try:
+        given = arguments(orders, folder, top, cache)
+        send({"event": "start", "pytest": pytest.__version__})
+        if given is None:
+            send({"event": "collected", "tests": []})
+            status = _NO_TESTS
+        else:
+            plugins = None if orders["plugins"] is None else chosen_plugins(orders["plugins"], top)
+            if plugins is not None:
+                os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the plugin takes it away again
+                given[0][:0] = [part for module in plugins for part in ("-p", module)]
+            _reach(folder)
+            inside = given[1].relative_to(top).as_posix()
+            collector = plugin.Collector(send, orders, "" if inside == "." else f"{inside}/", lines)
+            status = int(pytest.main(given[0], plugins=[collector]))
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+    send({"event": "end", "status": status})
+    return status
+
+
+def _reach(folder: Path) -> None:
+    """Let tests import what `python -m pytest` and an editable install of a `src` layout would."""
+    sys.path[:0] = [str(folder), *([str(folder / "src")] if (folder / "src").is_dir() else [])]
+
+
+def _beside(name: str) -> Any:
+    spec = util.spec_from_file_location(f"_ticketsmith_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    ended = main(int(sys.argv[1]), int(sys.argv[2]))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ended)  # threads that tests left running do not hold it up, and nothing of theirs runs any more

@@ -1,0 +1,60 @@
+"""One check before and after a patch: what fails now, what failed before, what is fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from memory.types import CheckId
+from stages.report import PYTEST_NO_TESTS, Check, CheckKind, CheckReport, Outcome
+from stages.weakening import Weakened, weakened_runs
+
+_TESTS_RAN: Final = frozenset({0, 1})  # pytest's exit statuses when all tests were run to their ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What a patch did to one check. A test that was red before is compared, not demanded."""
+
+    newly_failing: tuple[CheckId, ...] = ()
+    still_failing: tuple[CheckId, ...] = ()
+    fixed: tuple[CheckId, ...] = ()
+    weakened: tuple[Weakened, ...] = ()
+
+
+def compare(check: Check, base: CheckReport, head: CheckReport) -> Comparison:
+    """The check at the base against the check with the patch. What could not be run to its end counts as failing."""
+    before, now = dict.fromkeys(base.failing), dict.fromkeys(head.failing)
+    if not _can_be_judged(check, base, head):
+        now[check.name] = None
+        before.pop(check.name, None)
+    passing = {outcome.id for outcome in head.outcomes if outcome.outcome is Outcome.PASSED}
+    return Comparison(
+        newly_failing=tuple(test for test in now if test not in before),
+        still_failing=tuple(test for test in now if test in before),
+        fixed=tuple(test for test in before if test in passing or (test == check.name and head.passed)),
+        weakened=weakened_runs(base, head),
+    )
+
+
+def _can_be_judged(check: Check, base: CheckReport, head: CheckReport) -> bool:
+    if not head.complete:
+        return False
+    if check.kind is CheckKind.COMMAND or head.exit_status in _TESTS_RAN:
+        return True
+    return head.exit_status == PYTEST_NO_TESTS == base.exit_status
+
+
+def shows_red(report: CheckReport, test: CheckId) -> bool:
+    """True when the test failed, or when the run broke off in it."""
+    if test == report.check:
+        return not report.passed and not report.ran_nothing
+    return any(outcome.id == test and outcome.outcome is Outcome.FAILED for outcome in report.outcomes)
+
+
+def shows_green(report: CheckReport, test: CheckId) -> bool:
+    """True when the test was run to its end and passed: not skipped, not missing, not expected to fail."""
+    if test == report.check:
+        return report.passed
+    ended = [outcome.outcome for outcome in report.outcomes if outcome.id == test]
+    return report.complete and ended == [Outcome.PASSED]
