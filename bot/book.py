@@ -32,15 +32,15 @@ class Book:
     """Where runs are written down: nothing goes in unscrubbed, and each write is one transaction."""
 
     def __init__(self, engine: Engine, scrubber: Scrubber, *, now: Callable[[], datetime] = utc_now) -> None:
-        self._engine, self._scrubber, self.now = engine, scrubber, now
+        self.engine, self._scrubber, self.now = engine, scrubber, now
 
     def reading(self) -> AbstractContextManager[Session]:
         """A session that sees one state of the tables. Raises the errors of `memory.database`."""
-        return reading(self._engine)
+        return reading(self.engine)
 
     def writing(self) -> AbstractContextManager[Session]:
         """A session in one transaction: all of it is kept, or nothing. Raises the errors of `memory.database`."""
-        return writing(self._engine)
+        return writing(self.engine)
 
     def clean(self, text: str) -> str:
         """The text without secrets, and without what a table cannot hold."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.run import Run
 from memory.types import (
     CheckId,
     CommitId,
@@ -36,6 +38,18 @@ class About:
     base: CommitId
     environment: str
     signatures: tuple[ErrorSignature, ...]
+
+    @classmethod
+    def of(cls, run: Run, signatures: Iterable[ErrorSignature], environment: str = "") -> About:
+        return cls(
+            scope=run.scope,
+            run=run.id,
+            ticket=run.ticket.id,
+            author=run.ticket.author,
+            base=run.base,
+            environment=environment,
+            signatures=tuple(signatures),
+        )
 
     def ending(
         self,

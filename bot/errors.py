@@ -110,3 +110,30 @@ class AlreadyOpen(RunError):
 
 class RunIsOver(RunError):
     """Run {run} is over ({outcome}): start a new one."""
+
+
+class NoInterpreter(WrongInput):
+    """The interpreter {python}, which .github/ticketsmith.toml names, is not there: make it, or name another one."""
+
+
+# --- Verification --------------------------------------------------------------------------------------------------
+
+
+class NotPublished(RunError):
+    """Run {run} has no published patch to verify ({state})."""
+
+
+class NotMerged(RunError):
+    """The patch of run {run} is not in {commit}: merge the branch {branch}, or name the commit with --commit."""
+
+
+class NotVerified(RunError):
+    """Run {run} cannot be verified on {commit}: {red} is red there, though the reproduction passes. Mend that first."""
+
+
+class BeingWorkedOn(RunError):
+    """Run {run} is being worked on by another process: wait for it, or end it with `ticketsmith runs stop {run}`."""
+
+
+class NothingToRetry(RunError):
+    """Run {run} is {state}: only a parked or an interrupted run can be retried."""

@@ -10,9 +10,10 @@ from typing import Final
 
 from pydantic import TypeAdapter
 from sqlmodel import col, func, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from bot.book import Book
-from bot.facts import KINDS, Asked, EventRecord, Fact, Found
+from bot.facts import KINDS, Asked, Decided, Ended, EventRecord, Fact, Found, Judged, NoteRead, Published, Summarised
 from bot.run import RunState
 from bot.tables import EventRow, RunRow, StepRow
 from memory.types import RunId
@@ -21,6 +22,7 @@ from stages.journal import ModelSaid, ToolUsed
 CHARACTERS_AT_MOST: Final = 64 * 1024  # of each text in an event
 
 _KIND_OF: Final = {fact: kind for kind, fact in KINDS.items()}
+_ONCE: Final = tuple(_KIND_OF[fact] for fact in (Decided, Judged, Ended, NoteRead, Published, Summarised))
 _TRANSCRIPT: Final = tuple(_KIND_OF[fact] for fact in (Asked, ToolUsed, ModelSaid, Found))
 
 
@@ -31,24 +33,23 @@ class EventStore:
         self._book = book
 
     def add(self, run: RunId, step: str, attempt: int, facts: Sequence[tuple[datetime, Fact]]) -> None:
-        """Write facts down, in this order, after those that the run has already."""
+        """Write facts down, in this order, after those that the run has already.
+
+        What code decided is written once for each step: a run that is resumed decides the same again.
+        """
         rows = [(at, kind_of_fact(fact), self._data(fact)) for at, fact in facts]
         with self._book.writing() as session:
             generation = session.exec(select(RunRow.generation).where(RunRow.id == run)).one()
-            last = session.exec(select(func.max(EventRow.seq)).where(EventRow.run == run)).one() or 0
-            session.add_all(
-                EventRow(
-                    run=run,
-                    seq=last + place,
-                    generation=generation,
-                    step=step,
-                    attempt=attempt,
-                    kind=kind,
-                    data=data,
-                    at=at,
+            seq = session.exec(select(func.max(EventRow.seq)).where(EventRow.run == run)).one() or 0
+            decided = {(row.kind, row.data) for row in session.exec(_decided(run, generation, step, attempt))}
+            for at, kind, data in rows:
+                if (kind, data) in decided:
+                    continue
+                seq += 1
+                row = EventRow(
+                    run=run, seq=seq, generation=generation, step=step, attempt=attempt, kind=kind, data=data, at=at
                 )
-                for place, (at, kind, data) in enumerate(rows, 1)
-            )
+                session.add(row)
 
     def of(self, run: RunId) -> tuple[EventRecord, ...]:
         """What happened in a run, in order."""
@@ -93,6 +94,16 @@ class EventStore:
 def kind_of_fact(fact: Fact) -> str:
     """The name under which a fact is stored."""
     return _KIND_OF[type(fact)]
+
+
+def _decided(run: RunId, generation: int, step: str, attempt: int) -> SelectOfScalar[EventRow]:
+    return select(EventRow).where(
+        EventRow.run == run,
+        EventRow.generation == generation,
+        EventRow.step == step,
+        EventRow.attempt == attempt,
+        col(EventRow.kind).in_(_ONCE),
+    )
 
 
 @cache

@@ -237,9 +237,9 @@ def ended(ending: RunEnding, *, version: int, lesson: Lesson | None, lines: tupl
     )
 
 
-def outcome_of(ending: RunEnding) -> str:
+def outcome_of(ending: Ending) -> str:
     """An ending in words for lists: `drop: budget`."""
-    kind, cause = kind_of(ending.ending).value, _cause_of(ending.ending)
+    kind, cause = kind_of(ending).value, _cause_of(ending)
     return f"{kind}: {cause}" if cause else kind
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Final
 
 from pydantic import TypeAdapter
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
@@ -29,45 +30,36 @@ _TICKET: Final = TypeAdapter(Ticket)
 class RunStore:
     """All SQL of runs themselves. Methods that take an id raise NoSuchRun for one that is not there."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, book: Book, *, chance: Callable[[int], int] = secrets.randbits) -> None:
+        self._book, self._chance = book, chance
 
     def create(self, opening: Opening) -> Run:
         """A new run, working, in the generation after the last one of its ticket.
 
         Raises AlreadyOpen when the ticket has an open run.
         """
-        try:
-            with self._book.writing() as session:
-                return self._insert(session, opening)
-        except IntegrityError as error:  # somebody else was faster: the index allows one open run
-            with self._book.reading() as session:
-                if taken := _open_one(session, opening.scope, opening.ticket.id):
-                    raise _already(taken) from error
-            raise
-
-    def _insert(self, session: Session, opening: Opening) -> Run:
         scope, ticket, now = opening.scope, opening.ticket, self._book.now()
-        if taken := _open_one(session, scope, ticket.id):
-            raise _already(taken)
-        row = RunRow(
-            id=self._free_id(session),
-            installation=scope.installation,
-            repository=scope.repository,
-            ticket=ticket.id,
-            ticket_json=self._book.clean_json(_TICKET.dump_python(ticket, mode="json"))[0],
-            place=opening.place,  # not scrubbed: it must be found again
-            state=RunState.WORKING.value,
-            generation=_last_generation(session, scope, ticket.id) + 1,
-            base=opening.base,
-            model=opening.model,
-            level=opening.level,
-            created=now,
-            updated=now,
-        )
-        session.add(row)
-        session.flush()
-        return _run(row)
+        with self._book.writing() as session:
+            if taken := _open_one(session, scope, ticket.id):
+                raise AlreadyOpen(ticket=taken.ticket, run=taken.id, state=taken.state)
+            row = RunRow(
+                id=self._free_id(session, now),
+                installation=scope.installation,
+                repository=scope.repository,
+                ticket=ticket.id,
+                ticket_json=self._book.clean_json(_TICKET.dump_python(ticket, mode="json"))[0],
+                place=opening.place,  # not scrubbed: it must be found again
+                state=RunState.WORKING.value,
+                generation=_last_generation(session, scope, ticket.id) + 1,
+                base=opening.base,
+                model=opening.model,
+                level=opening.level,
+                created=now,
+                updated=now,
+            )
+            session.add(row)
+            session.flush()
+            return _run(row)
 
     # --- Reading ---------------------------------------------------------------------------------------------------
 
@@ -168,8 +160,8 @@ class RunStore:
         row.updated = self._book.now()
         return _run(row)
 
-    def _free_id(self, session: Session) -> RunId:
-        while session.get(RunRow, run := new_run_id(self._book.now())):
+    def _free_id(self, session: Session, at: datetime) -> RunId:
+        while session.get(RunRow, run := new_run_id(at, self._chance)):
             pass
         return run
 
@@ -190,10 +182,6 @@ def _open_one(session: Session, scope: Scope, ticket: TicketId) -> RunRow | None
 def _last_generation(session: Session, scope: Scope, ticket: TicketId) -> int:
     rows = session.exec(_of_ticket(scope, ticket).order_by(col(RunRow.generation).desc())).first()
     return rows.generation if rows else 0
-
-
-def _already(row: RunRow) -> AlreadyOpen:
-    return AlreadyOpen(ticket=row.ticket, run=row.id, state=row.state)
 
 
 def _row(session: Session, run: RunId) -> RunRow:

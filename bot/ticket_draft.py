@@ -50,7 +50,7 @@ def read_markdown(text: str, path: str) -> Draft:
     draft = _with_front(front, path)
     start = next((n for n, line in enumerate(lines) if line.strip() and not _HTML_COMMENT.fullmatch(line)), None)
     if start is None:
-        return replace(draft, body="\n".join(lines))
+        return draft
     title = _HEADING.sub("", lines[start]).rstrip().rstrip("#").rstrip()
     body, *comments = _sections([*lines[:start], *lines[start + 1 :]])
     return replace(draft, title=title, body=body[1], comments=(*draft.comments, *comments))

@@ -19,11 +19,11 @@ def money(dollars: float) -> str:
 
 def duration(seconds: float) -> str:
     """`0.8 s`, `1 min 42 s`, `2 h 5 min`."""
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{max(0.0, seconds):.1f} s"
-    if seconds < 60:
-        return f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memory.types import CheckId, ErrorSignature, Hold, MemoryQuery, Scope
@@ -69,6 +69,10 @@ class Case:
             red=tuple(test for report in reports for test in report.failing),
             notes=notes,
         )
+
+    def asked_with(self, signatures: tuple[ErrorSignature, ...]) -> Case:
+        """The case, with these signatures for memory to be asked with."""
+        return replace(self, asking=replace(self.asking, signatures=signatures))
 
     def query(self, entry_point: EntryPoint) -> MemoryQuery:
         """What memory is searched for before this entry point."""

@@ -1,5 +1,4 @@
 import pytest
-
 from till.lines import Line, parse_line
 
 

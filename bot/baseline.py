@@ -1,0 +1,63 @@
+"""What the base shows before anything is spent: can the checks run here at all, and what is red already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from stages.errors import ParkCause, Parked
+from stages.report import Check, CheckReport, Outcome, TestOutcome
+from stages.workspace import Workspace
+
+_OUTPUT_AT_MOST: Final = 400  # characters
+_MISSING: Final = re.compile(r"No module named '([\w.]+)'")
+_NO_CHECKS: Final = (
+    "this repository shows no check: add tests that pytest finds, or name a command under [checks] in "
+    ".github/ticketsmith.toml"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """One report for each check, of the base without a change."""
+
+    checks: tuple[Check, ...]
+    reports: tuple[CheckReport, ...]
+
+
+def take(workspace: Workspace) -> Baseline:
+    """Run every check on the base. Raises Parked when there is none, or when one cannot run here."""
+    reports = tuple(workspace.run(check.name) for check in workspace.checks)
+    files = workspace.files()
+    for report in reports:
+        if broken := why_broken(report, files):
+            raise Parked(cause=ParkCause.ENVIRONMENT, reason=broken)
+    if all(report.ran_nothing for report in reports):
+        raise Parked(cause=ParkCause.ENVIRONMENT, reason=_NO_CHECKS)
+    return Baseline(checks=workspace.checks, reports=reports)
+
+
+def why_broken(report: CheckReport, files: Iterable[str]) -> str:
+    """Why a check says nothing about the code, or "" when it does."""
+    tail = " ".join(report.output.split())[-_OUTPUT_AT_MOST:]
+    if report.timed_out:
+        return f"the check {report.check} did not end on the base commit within its time: {tail}"
+    if not report.complete and not report.outcomes:
+        return f"the check {report.check} cannot run here on the base commit: {tail}"
+    missing = [_missing(test, files) for test in report.outcomes]
+    if missing and all(missing):
+        return (
+            f"the check {report.check} cannot run here: the module {missing[0]} is not installed. "
+            "Name an interpreter that has it as `python` in .github/ticketsmith.toml"
+        )
+    return ""
+
+
+def _missing(test: TestOutcome, files: Iterable[str]) -> str:
+    """The module, not one of the tree, that kept a test from being read."""
+    found = _MISSING.search(test.message) if test.outcome is Outcome.FAILED else None
+    top = found[1].split(".")[0] if found else ""
+    ours = any(path.split("/")[-1] in (top, f"{top}.py") or f"/{top}/" in f"/{path}" for path in files)
+    return "" if ours else top

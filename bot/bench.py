@@ -1,0 +1,49 @@
+"""Where one run works: its clones, its gate, and the settings of its repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.repository_config import RepositoryConfig
+from bot.run import Run
+from memory.types import CommitId
+from stages.gate import Gate
+from stages.report import CheckReport, Reproduction
+from stages.repository import Repository
+from stages.workspace import Workspace, Workspaces
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """`stopped` tells whether a person stopped the run: then whatever runs here ends."""
+
+    run: Run
+    repository: Repository
+    config: RepositoryConfig
+    workspaces: Workspaces
+    gate: Gate
+    attempts: int
+    stopped: Callable[[], bool]
+
+    def workspace(self, commit: CommitId | None = None) -> Workspace:
+        """A fresh clone of the base, or of another commit."""
+        name = f"{self.run.id}-work" if commit is None else f"{self.run.id}-merged"
+        return self.workspaces.make(self.repository, commit or self.run.base, name, checks=self.config.checks or None)
+
+    @property
+    def gate_name(self) -> str:
+        """Name of the workspace that the gate makes for itself."""
+        return f"{self.run.id}-gate"
+
+    def reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
+        """Run the reproduction alone, in the tree as it stands."""
+        if reproduction.path:
+            workspace.place(reproduction)
+        tests = () if reproduction.test == reproduction.check else (reproduction.test,)
+        return workspace.run(reproduction.check, tests=tests, stopped=self.stopped)
+
+    def clear(self) -> None:
+        """Take the clones away; what they held that matters is in the tables."""
+        for name in ("work", "gate", "merged"):
+            self.workspaces.remove(f"{self.run.id}-{name}")

@@ -1,0 +1,61 @@
+"""The command line: names, help, and what becomes of an error. A command's module is imported when it is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "demo": ("bot.commands.demo:demo", "Fix a bundled ticket with the embedded model, and show what was learnt."),
+    "fix": ("bot.commands.fix:fix", "Take a ticket from a file to a tested patch on a branch."),
+    "markers": ("bot.commands.markers:markers", "Check the place of the context section at every entry point."),
+    "memory": ("bot.commands.memory:memory", "What was learnt, and what a run would read of it."),
+    "runs": ("bot.commands.runs:runs", "List, show, stop, retry, requeue and verify runs."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and one line of help, and imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name][0].split(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from bot.errors import BotError
+        from memory.errors import Told
+
+        try:
+            return super().invoke(ctx)
+        except Told as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(error.exit_status if isinstance(error, BotError) else 1)
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The operator's ticketsmith.toml.")
+@click.version_option(package_name="ticketsmith")
+@click.pass_context
+def ticketsmith(ctx: click.Context, config: Path | None) -> None:
+    """Fix tickets, and do not repeat mistakes."""
+    ctx.obj = config
+
+
+def main() -> None:
+    """The entry point of the installed command."""
+    sys.exit(ticketsmith(prog_name="ticketsmith"))

@@ -1,0 +1,60 @@
+"""The one call of record: an ending is written down with its lesson, and a final one closes the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot import facts
+from bot.events import EventStore
+from bot.journal import RunJournal
+from bot.requeue import RequeueNotes
+from bot.run import Run, RunState
+from bot.runs import RunStore
+from bot.steps import StepStore
+from memory.lessons import render
+from memory.recall import Recall
+from memory.recording import Recorded
+from memory.store import MemoryStore
+from memory.types import RunEnding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """Where everything is written down."""
+
+    runs: RunStore
+    steps: StepStore
+    events: EventStore
+    notes: RequeueNotes
+    memory: MemoryStore
+    recall: Recall
+    now: Callable[[], datetime]
+
+
+def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = None) -> Recorded:
+    """Ending, lesson and memory version in one transaction, then the run's own record. Doing it again is harmless."""
+    recorded = stores.memory.record(ending)
+    lesson = recorded.lesson
+    told = facts.ended(
+        ending,
+        version=recorded.version.number,
+        lesson=lesson,
+        lines=render(lesson, "this run") if lesson else (),
+    )
+    if journal is None:
+        journal = RunJournal(stores.events, ending.run, now=stores.now)
+        journal.at("end")
+    journal.record(told)
+    if ending.final:
+        stores.runs.set_state(ending.run, RunState.ENDED, outcome=facts.outcome_of(ending.ending))
+    return recorded
+
+
+def already_over(stores: Stores, run: Run) -> bool:
+    """Close a run whose final ending was written before its process died."""
+    finals = [recorded.ending for recorded in stores.memory.endings(run.id) if recorded.ending.final]
+    for ending in finals:
+        stores.runs.set_state(run.id, RunState.ENDED, outcome=facts.outcome_of(ending.ending))
+    return bool(finals)

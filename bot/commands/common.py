@@ -1,0 +1,100 @@
+"""What several commands share: the program put together, options, and output."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+
+import click
+
+from bot.app import App, Choices
+from bot.config import read_settings
+from bot.node import Look
+from bot.run import Run, RunState
+from bot.terminal import Terminal
+from stages.repository import Repository
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+PARKED: Final = 75  # EX_TEMPFAIL of sysexits: try again later
+WITHOUT_PATCH: Final = 1
+INTERRUPTED: Final = 130
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+repository_option = click.option(
+    "--repo", "repository", default=".", type=click.Path(path_type=Path), help="A folder of the repository."
+)
+
+
+def work_options(command: Callable[P, R]) -> Callable[P, R]:
+    """The options of every command that lets an agent work."""
+    for option in (
+        click.option("--model", default="", help="As litellm knows it, or offline/repair."),
+        click.option("--agent", default="", help="Command of an external program that answers the prompts."),
+        click.option(
+            "--sandbox",
+            default="",
+            type=click.Choice(["", "auto", "bubblewrap", "landlock", "plain"]),
+            metavar="LEVEL",
+            help="auto, bubblewrap, landlock or plain.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
+    """Give the command an App from the settings and from the work options that it takes."""
+
+    @click.pass_context
+    @wraps(command)
+    def called(ctx: click.Context, /, *args: Any, **options: Any) -> Any:
+        choices = Choices(
+            model=options.pop("model", ""),
+            agent=tuple(shlex.split(options.pop("agent", ""))),
+            sandbox=options.pop("sandbox", ""),
+            attempts=options.pop("attempts", None),
+        )
+        app = App(read_settings(os.environ, ctx.find_root().obj), choices)
+        return ctx.invoke(command, app, *args, **options)
+
+    return called
+
+
+def open_repository(path: Path) -> Repository:
+    return Repository.open(path)
+
+
+def out() -> Terminal:
+    return Terminal(sys.stdout)
+
+
+def err() -> Terminal:
+    return Terminal(sys.stderr)
+
+
+def finish(app: App, run: Run) -> int:
+    """Say where a run stands, in a few lines, and give the exit status that fits."""
+    terminal = out()
+    match run.state:
+        case RunState.PUBLISHED:
+            terminal.line(f"Published: branch {run.branch}", Look.GOOD)
+            terminal.line(f"  patch    {app.publisher.path(run, 'patch.diff')}")
+            terminal.line(f"  summary  {app.publisher.path(run, 'summary.md')}")
+            terminal.line(f"  run      ticketsmith runs show {run.id}; when merged: ticketsmith runs verify {run.id}")
+            return 0
+        case RunState.PARKED:
+            terminal.line(f"Parked ({run.park_cause}): {run.park_reason}", Look.BAD)
+            terminal.line(f"  Then: ticketsmith runs retry {run.id}")
+            return PARKED
+        case _:
+            terminal.line(f"Ended: {run.outcome}", Look.BAD)
+            terminal.line(f"  summary  {app.publisher.path(run, 'summary.md')}")
+            terminal.line(f"  run      ticketsmith runs show {run.id}")
+            return WITHOUT_PATCH

@@ -1,0 +1,52 @@
+"""`ticketsmith fix`: a ticket from a file to a tested patch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.app import App
+from bot.commands.common import (
+    err,
+    open_repository,
+    repository_option,
+    with_app,
+    work_options,
+)
+from bot.commands.runs import work
+from bot.node import Look
+from bot.ticket_file import read_ticket
+from stages.repository import Repository
+
+
+@click.command(short_help="Take a ticket from a file to a tested patch on a branch.")
+@click.argument("ticket", type=click.Path(path_type=Path))
+@repository_option
+@click.option("--base", default=None, help="Branch, tag or commit to work on; what is checked out by default.")
+@click.option("--attempts", type=click.IntRange(1, 20), default=None, help="Attempts at most.")
+@click.option("--anew", is_flag=True, help="End the ticket's open run, if it has one, and begin again.")
+@work_options
+@with_app
+def fix(app: App, ticket: Path, repository: Path, base: str | None, anew: bool) -> None:
+    """Take TICKET, a markdown or JSON file, to a tested patch on a branch.
+
+    The run works on a commit, never on your files. Exit status: 0 a patch is published, 1 the run ended without one,
+    2 something in the call is wrong, 75 the run is parked, 130 interrupted.
+    """
+    asked = read_ticket(ticket)
+    found = open_repository(repository)
+    commit = found.resolve(base)
+    warn(found, base)
+    if anew:
+        app.supersede(app.scope(found), asked.id)
+    run = app.open_run(asked, found, commit)
+    work(app, run)
+
+
+def warn(repository: Repository, base: str | None) -> None:
+    """Say what a person may not expect of the commit that the run works on."""
+    if base is None and repository.detached:
+        err().line("No branch is checked out: the run works on the commit that is.", Look.QUIET)
+    if count := repository.uncommitted():
+        err().line(f"{count} changed files are not committed: the run does not see them.", Look.QUIET)

@@ -1,0 +1,124 @@
+"""`ticketsmith memory`: what was learnt, and what a run would read of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from pydantic import TypeAdapter
+
+from bot.app import App
+from bot.commands.common import as_json, open_repository, out, repository_option, with_app
+from bot.foresight import Foresight, foresee
+from bot.node import Look
+from bot.sources import default_commit, read_config, read_sources
+from bot.ticket_file import read_ticket
+from memory.lessons import render
+from memory.types import Chunk, Lesson
+from stages.prompt import EntryPoint, render_section
+
+_LESSONS: TypeAdapter[tuple[Lesson, ...]] = TypeAdapter(tuple[Lesson, ...])
+_CHUNKS: TypeAdapter[tuple[Chunk, ...]] = TypeAdapter(tuple[Chunk, ...])
+
+entry_point_option = click.option(
+    "--entry-point", type=click.Choice(list(EntryPoint)), default=EntryPoint.DIAGNOSE, help="Of which prompt."
+)
+ticket_argument = click.argument("ticket", type=click.Path(path_type=Path))
+
+
+@click.group(short_help="What was learnt, and what a run would read of it.")
+def memory() -> None:
+    """Memory of one repository."""
+
+
+@memory.command()
+@repository_option
+@as_json
+@with_app
+def lessons(app: App, repository: Path, as_json: bool) -> None:
+    """List what was learnt about the repository."""
+    found = app.stores.memory.lessons(app.scope(open_repository(repository)))
+    if as_json:
+        click.echo(_LESSONS.dump_json(found, indent=2))
+        return
+    for lesson in found:
+        head, *rest = render(lesson, f"lesson {lesson.id}, seen {lesson.count} ×")
+        out().line(head, Look.HEAD)
+        for line in rest:
+            out().line(f"  {line}")
+    if not found:
+        out().line("No lessons yet: each ending of a run writes one.")
+
+
+@memory.command()
+@repository_option
+@as_json
+@with_app
+def notes(app: App, repository: Path, as_json: bool) -> None:
+    """List the notes of the default branch, in the chunks in which they are indexed."""
+    found = open_repository(repository)
+    commit = default_commit(found)
+    config = read_config(found, commit)
+    version = app.stores.memory.publish_sources(app.scope(found), read_sources(found, commit, config), app.book.now())
+    chunks = app.stores.memory.chunks(version)
+    if as_json:
+        click.echo(_CHUNKS.dump_json(chunks, indent=2))
+        return
+    for chunk in chunks:
+        where = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
+        out().line(f"{where} · {chunk.heading} · {len(chunk.text)} characters")
+    if not chunks:
+        out().line(f"No notes: markdown files in {config.notes}/ on the default branch are read.")
+
+
+@memory.command()
+@ticket_argument
+@repository_option
+@entry_point_option
+@with_app
+def recall(app: App, ticket: Path, repository: Path, entry_point: str) -> None:
+    """Print the context section that a run of TICKET would read."""
+    seen = foresee(app, read_ticket(ticket), open_repository(repository), EntryPoint(entry_point))
+    click.echo(render_section(seen.context), nl=False)
+
+
+@memory.command()
+@ticket_argument
+@repository_option
+@entry_point_option
+@as_json
+@with_app
+def why(app: App, ticket: Path, repository: Path, entry_point: str, as_json: bool) -> None:
+    """Say what was looked for, what got in, and what stayed out and by how much."""
+    seen = foresee(app, read_ticket(ticket), open_repository(repository), EntryPoint(entry_point))
+    if as_json:
+        click.echo(json.dumps(seen.plain(), ensure_ascii=False, indent=2))
+    else:
+        _tell(seen)
+
+
+def _tell(seen: Foresight) -> None:
+    terminal = out()
+    terminal.line("Signatures", Look.HEAD)
+    for signature in seen.signatures:
+        terminal.line(
+            f"  {signature.kind} · {signature.language} · {signature.type or '(no type)'} · {signature.template}"
+        )
+        for frame in signature.frames:
+            terminal.line(f"    frame {frame}")
+        for level, key in signature.keys.items():
+            terminal.line(f"    key {level}: {key}")
+    if not seen.signatures:
+        terminal.line("  none: no trace, test or error line was found in the ticket")
+    context = seen.context
+    terminal.line(f"Looked for: {', '.join(context.looked_for) or 'nothing'}", Look.HEAD)
+    terminal.line(f"Rule {context.rule}, {context.searched} notes, memory version {context.version.number}")
+    for name, block in (("lessons", context.lessons), ("notes", context.notes)):
+        terminal.line(f"{name.capitalize()}: {len(block.shown)} of {block.eligible} got in", Look.HEAD)
+        for record in block.shown:
+            score = "" if record.score is None else f", score {record.score:.2f}"
+            terminal.line(f"  in   {record.id}{score}: {record.why or 'eligible'}", Look.GOOD)
+        for left in block.left_out:
+            score = "" if left.score is None else f", score {left.score:.2f}"
+            terminal.line(f"  out  {left.id}{score}: {left.why}", Look.QUIET)

@@ -1,0 +1,110 @@
+"""`ticketsmith runs`: what happened, and what is to happen next."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+
+import click
+
+from bot.app import App
+from bot.commands.common import INTERRUPTED, as_json, err, finish, out, with_app, work_options
+from bot.node import Look
+from bot.progress import Progress
+from bot.record import read_record, record_json, runs_json
+from bot.run import Run, RunState
+from bot.show import show_run, show_runs
+
+
+@click.group(short_help="List, show, stop, retry, requeue and verify runs.")
+def runs() -> None:
+    """Runs by their id, or by the beginning of it."""
+
+
+@runs.command("list")
+@click.option("--state", type=click.Choice(list(RunState)), default=None, help="Only runs in this state.")
+@as_json
+@with_app
+def list_runs(app: App, state: str | None, as_json: bool) -> None:
+    """List runs, the newest first."""
+    found = app.stores.runs.list(RunState(state) if state else None)
+    if as_json:
+        click.echo(runs_json(found))
+    else:
+        show_runs(found, out())
+
+
+@runs.command()
+@click.argument("run")
+@click.option("--verbose", is_flag=True, help="Every prompt, tool call and answer.")
+@as_json
+@with_app
+def show(app: App, run: str, verbose: bool, as_json: bool) -> None:
+    """Show RUN as a tree: what was asked, done, judged and learnt."""
+    record = read_record(app.book, run)
+    if as_json:
+        click.echo(record_json(record))
+    else:
+        show_run(record, out(), verbose=verbose)
+
+
+@runs.command()
+@click.argument("run")
+@with_app
+def stop(app: App, run: str) -> None:
+    """End RUN; what it has done so far is kept."""
+    stopped = app.stop(app.stores.runs.get(run))
+    if stopped.open:
+        err().line(f"Run {stopped.id} is told to stop: it ends before its next call.", Look.QUIET)
+    else:
+        out().line(f"Run {stopped.id} ended: {stopped.outcome}")
+
+
+@runs.command()
+@click.argument("run")
+@work_options
+@with_app
+def retry(app: App, run: str) -> None:
+    """Go on with a parked or interrupted RUN where it stood."""
+    work(app, app.retried(app.stores.runs.get(run)))
+
+
+@runs.command()
+@click.argument("run")
+@click.argument("note")
+@click.option("--author", default=None, help="Who says so; your user name by default.")
+@work_options
+@with_app
+def requeue(app: App, run: str, note: str, author: str | None) -> None:
+    """Send the ticket of RUN back with NOTE, which its next attempt reads.
+
+    A published patch counts as held by you, and the run goes on with a new attempt. The ticket of a run that has ended
+    gets a new run on the commit that is checked out now.
+    """
+    work(app, app.requeue(app.stores.runs.get(run), note, author or getpass.getuser()))
+
+
+@runs.command()
+@click.argument("run")
+@click.option("--commit", default=None, help="The merged commit; the tip of the default branch by default.")
+@work_options
+@with_app
+def verify(app: App, run: str, commit: str | None) -> None:
+    """Run the reproduction and the checks where the patch of RUN was merged, and write down whether it holds."""
+    with Progress(err()) as progress:
+        verified = app.verify(app.stores.runs.get(run), commit, progress)
+    worked = verified.outcome == "verify: worked"
+    out().line(f"Run {verified.id} ended: {verified.outcome}", Look.GOOD if worked else Look.BAD)
+    sys.exit(0 if worked else 1)
+
+
+def work(app: App, run: Run) -> None:
+    """Take a run as far as it goes, with progress, and leave with the exit status that fits."""
+    with Progress(err()) as progress:
+        progress.note(f"run {run.id} · {run.ticket.title} · base {run.base[:7]}", Look.HEAD)
+        try:
+            run = app.pursue(run, progress)
+        except KeyboardInterrupt:
+            progress.note(f"Interrupted. Go on with: ticketsmith runs retry {run.id}", Look.BAD)
+            sys.exit(INTERRUPTED)
+    sys.exit(finish(app, run))

@@ -1,0 +1,49 @@
+"""What a run of a ticket would read of memory, without starting one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.app import App
+from bot.sources import default_commit, read_config, read_sources
+from memory.signature import RepoView, headline, signatures
+from memory.types import ErrorSignature, MemoryContext
+from stages.case import Asking, Case
+from stages.prompt import EntryPoint
+from stages.repository import Repository
+from stages.ticket import Ticket
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foresight:
+    """What was found in a ticket, and what recall chose for it."""
+
+    signatures: tuple[ErrorSignature, ...]
+    context: MemoryContext
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "signatures": [asdict(signature) for signature in self.signatures],
+            "context": {key: value for key, value in asdict(self.context).items() if key != "seal"},
+        }
+
+
+def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: EntryPoint) -> Foresight:
+    """Ask memory as a run would that began now; notes that changed are published first, as a run would."""
+    commit = default_commit(repository)
+    config = read_config(repository, commit)
+    now, scope = app.book.now(), app.scope(repository)
+    version = app.stores.memory.publish_sources(scope, read_sources(repository, commit, config), now)
+    view = RepoView(files=frozenset(repository.files(commit)))
+    found = tuple(signatures(ticket.title, ticket.text, view))
+    asking = Asking(
+        scope=scope,
+        at=now,
+        headline=headline(found[0]) if found else "",
+        signatures=found,
+        environment=config.environment,
+    )
+    query = Case(ticket=ticket, asking=asking).query(entry_point)
+    return Foresight(signatures=found, context=app.stores.recall(query, version))

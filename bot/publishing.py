@@ -1,0 +1,84 @@
+"""What a run leaves for people on this machine: a branch, a patch file and a summary."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.run import Run
+from memory.text import one_line
+from memory.types import CommitId
+from stages.patch import Patch
+from stages.repository import Repository
+from stages.workspace import Workspace
+
+BRANCH: Final = "ticketsmith/"
+_TITLE_AT_MOST: Final = 60  # characters of a subject line
+_NAME: Final = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """Where the patch went."""
+
+    branch: str
+    commit: CommitId
+    patch_file: Path
+    summary_file: Path
+
+
+class Publisher:
+    """Writes results under one folder, a folder for each run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def publish(self, run: Run, repository: Repository, workspace: Workspace, patch: Patch, summary: str) -> Published:
+        """Branch, patch file and summary. Doing it again changes nothing."""
+        branch, commit = repository.publish(branch_name(run), workspace, patch, commit_message(run))
+        return Published(
+            branch=branch,
+            commit=commit,
+            patch_file=self._write(run, "patch.diff", patch.diff),
+            summary_file=self.summarise(run, summary),
+        )
+
+    def summarise(self, run: Run, summary: str) -> Path:
+        """Write the summary of a run."""
+        return self._write(run, "summary.md", f"# {one_line(run.ticket.title)}\n\n{summary}\n")
+
+    def keep(self, run: Run, patch: Patch) -> Path:
+        """Keep the patch of a run that ended without a branch."""
+        return self._write(run, "patch.diff", patch.diff)
+
+    def path(self, run: Run, name: str) -> Path:
+        """Where a result of a run stands: `patch.diff` or `summary.md`."""
+        return self._folder / run.id / name
+
+    def _write(self, run: Run, name: str, text: str) -> Path:
+        path = self.path(run, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(".new")
+        new.write_text(text, "utf-8", errors="replace")
+        new.replace(path)
+        return path
+
+
+def branch_name(run: Run) -> str:
+    """`ticketsmith/issue-7` for a numbered ticket, else from the ticket's own name; made by code alone."""
+    if run.ticket.number is not None:
+        return f"{BRANCH}issue-{run.ticket.number}"
+    return BRANCH + (_NAME.sub("-", run.ticket.id.removeprefix("local:").lower()).strip("-")[:60] or "ticket")
+
+
+def commit_message(run: Run) -> str:
+    """A subject from the ticket's title, cleaned, and where it comes from; no trailer can be forged in it."""
+    subject = one_line(run.ticket.title)[:_TITLE_AT_MOST].strip() or "Fix a ticket"
+    return f"Fix: {subject}\n\nRun {run.id}, ticket {run.ticket.id}.\n"
+
+
+def told_without_model(ended: str, evidence: tuple[str, ...]) -> str:
+    """The summary where no model can be asked."""
+    return "\n".join([f"{ended[:1].upper()}{ended[1:]}.", *(f"- {line}" for line in evidence)])

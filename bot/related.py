@@ -1,0 +1,60 @@
+"""Other runs of the same failure: an open fix makes this ticket a duplicate; a merged one did not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from bot import facts
+from bot.closing import write_down
+from bot.endings import About
+from bot.pursuit import Pursuit
+from bot.run import Run, RunState
+from memory.signature import match, signatures
+from memory.types import Evidence, Verify, VerifyOutcome
+from stages.diagnosis import Diagnosed
+from stages.patch import Patch
+from stages.report import Reproduction
+
+_DIAGNOSED: Final = TypeAdapter(Diagnosed)
+
+
+def duplicate_of(pursuit: Pursuit, reproduction: Reproduction) -> Run | None:
+    """A published run that fixes the same failure, shown by the same test, on the same base."""
+    for other in _published(pursuit):
+        theirs = pursuit.stores.steps.recorded(other.id, "diagnose", _DIAGNOSED)
+        shown = theirs.value.reproduction if theirs else None
+        if other.base == pursuit.run.base and shown is not None and shown.test == reproduction.test:
+            return other
+    return None
+
+
+def mark_recurred(pursuit: Pursuit) -> tuple[Run, ...]:
+    """End the published runs of the same failure whose patch is in this base already: it did not hold."""
+    came_back = tuple(run for run in _published(pursuit) if _is_in_base(pursuit, run))
+    for run in came_back:
+        ending = About.of(run, pursuit.signatures, pursuit.environment).ending(
+            Verify(outcome=VerifyOutcome.RECURRED, commit=pursuit.run.base),
+            at=pursuit.stores.now(),
+            final=True,
+            evidence=Evidence.EXIT_STATUS,
+        )
+        pursuit.tell(
+            facts.Decided(what=f"the fix of run {run.id} did not hold", because="the same failure is red with it")
+        )
+        write_down(pursuit.stores, ending)
+    return came_back
+
+
+def _published(pursuit: Pursuit) -> Iterator[Run]:
+    """Published runs of this repository with an equal signature, this run left out."""
+    for run in pursuit.stores.runs.list(RunState.PUBLISHED, scope=pursuit.run.scope):
+        met = match(pursuit.signatures, signatures(run.ticket.title, run.ticket.text, pursuit.view))
+        if run.id != pursuit.run.id and met is not None and met.strong:
+            yield run
+
+
+def _is_in_base(pursuit: Pursuit, run: Run) -> bool:
+    return pursuit.repository.contains(pursuit.run.base, Patch(diff=run.patch))

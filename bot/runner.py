@@ -1,0 +1,205 @@
+"""The order of stages: a ticket goes in; one final ending comes out, or a published patch that awaits its ending."""
+
+from __future__ import annotations
+
+import errno
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from bot import baseline, decisions, facts
+from bot.attempts import Attempts, Found
+from bot.baseline import Baseline
+from bot.bench import Bench
+from bot.conclusion import Conclusion, End
+from bot.pursuit import Pursuit
+from bot.related import duplicate_of, mark_recurred
+from bot.run import Run, RunState
+from bot.sources import default_commit, read_sources
+from memory.errors import MemoryFault
+from memory.signature import RepoView, headline, signatures
+from memory.types import Drop, DropCause, Evidence, MemoryVersion, NotOurs, NotOursCause
+from stages.case import Asking, Case
+from stages.diagnosis import Absent, Diagnosed, Diagnosis, DiagnosisGiven
+from stages.errors import LimitReached, ParkCause, Parked, Stopped, UnreadableAnswer
+from stages.prompt import EntryPoint
+from stages.report import CheckReport, Reproduction
+from stages.reproducing import NotShown
+from stages.triage import Ownership, Triage, TriageGiven
+from stages.workspace import Workspace
+
+_BASELINE: Final = TypeAdapter(Baseline)
+_VERSION: Final = TypeAdapter(MemoryVersion)
+_OWNERSHIP: Final = TypeAdapter(Ownership)
+_DIAGNOSED: Final = TypeAdapter(Diagnosed)
+_REPORT: Final = TypeAdapter(CheckReport)
+
+
+class Runner:
+    """Takes one run as far as it goes. What was done before is not done again."""
+
+    def __init__(self, pursuit: Pursuit, bench: Bench, conclusion: Conclusion) -> None:
+        self._pursuit, self._bench, self._conclusion = pursuit, bench, conclusion
+
+    def work(self) -> Run:
+        """The run as it stands afterwards: published, ended or parked."""
+        runs, run = self._pursuit.stores.runs, self._pursuit.run.id
+        try:
+            runs.set_state(run, RunState.WORKING)
+            self._pursue()
+        except Parked as parked:
+            self._park(parked.cause, parked.reason)
+        except MemoryFault as fault:
+            self._park(ParkCause.MEMORY, str(fault))
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            self._park(ParkCause.DISK, f"{error.strerror}: make room, then go on with `runs retry {run}`")
+        finally:
+            self._pursuit.journal.flush()
+            self._bench.clear()
+        return runs.get(run)
+
+    def _park(self, cause: ParkCause, reason: str) -> None:
+        self._pursuit.tell(facts.Waits(cause=cause.value, reason=reason))
+        self._pursuit.stores.runs.set_state(self._pursuit.run.id, RunState.PARKED, cause=cause, reason=reason)
+
+    def _pursue(self) -> None:
+        case: Case | None = None
+        version: MemoryVersion | None = None
+        try:
+            workspace = self._bench.workspace()
+            base = self._pursuit.once("baseline", _BASELINE, lambda: self._take_baseline(workspace))
+            version = self._pursuit.once("memory", _VERSION, self._pin_memory)
+            self._pursuit.stores.runs.pin(self._pursuit.run.id, version.number)
+            case = self._case(workspace, base)
+            end = self._stages(case, base, workspace, version)
+        except Stopped:
+            end = End(ending=Drop(cause=DropCause.STOPPED), told="stopped by a person")
+        except LimitReached as limit:
+            end = End(ending=Drop(cause=DropCause.BUDGET), told=_sentence(limit))
+        except NotShown as shown:
+            end = End(ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told=_sentence(shown))
+        except UnreadableAnswer as answer:
+            end = End(ending=Drop(cause=DropCause.MODEL_FORMAT), told=_sentence(answer))
+        if end is not None:
+            self._conclusion.end(end, case, version)
+
+    # --- What the run stands on ------------------------------------------------------------------------------------
+
+    def _take_baseline(self, workspace: Workspace) -> Baseline:
+        taken = baseline.take(workspace)
+        self._pursuit.tell(*(facts.checked(report, "the base commit") for report in taken.reports))
+        return taken
+
+    def _pin_memory(self) -> MemoryVersion:
+        """Publish what people changed in notes and rules, then read exactly that version for the whole run."""
+        repository, now = self._pursuit.repository, self._pursuit.stores.now()
+        sources = read_sources(repository, default_commit(repository), self._bench.config)
+        return self._pursuit.stores.memory.publish_sources(self._pursuit.run.scope, sources, now)
+
+    def _case(self, workspace: Workspace, base: Baseline) -> Case:
+        run = self._pursuit.run
+        self._pursuit.environment = self._bench.config.environment
+        self._pursuit.view = view(workspace)
+        self._pursuit.signatures = tuple(signatures(run.ticket.title, run.ticket.text, self._pursuit.view))
+        asking = Asking(
+            scope=run.scope,
+            at=run.created,
+            headline=headline(self._pursuit.signatures[0]) if self._pursuit.signatures else "",
+            signatures=self._pursuit.signatures,
+            environment=self._bench.config.environment,
+        )
+        return self._pursuit.with_notes(Case.of(run.ticket, asking, checks=base.checks, baseline=base.reports), 1)
+
+    # --- The stages ------------------------------------------------------------------------------------------------
+
+    def _stages(self, case: Case, base: Baseline, workspace: Workspace, version: MemoryVersion) -> End | None:
+        """The run's end, or None when a patch was published."""
+        if end := self._triage(case, workspace, version):
+            return end
+        diagnosed = self._diagnose(case, workspace, version)
+        reproduction = diagnosed.reproduction
+        if reproduction is None:
+            return _without_reproduction(diagnosed)
+        red = self._pursuit.once("reproduce", _REPORT, lambda: self._reproduce(workspace, reproduction))
+        case = self._with_signature_of(red, reproduction, case)
+        if other := duplicate_of(self._pursuit, reproduction):
+            return End(
+                ending=NotOurs(cause=NotOursCause.DUPLICATE, proof=(reproduction.test,)),
+                told=f"the same failure is fixed on branch {other.branch} by run {other.id}, which is not merged yet",
+            )
+        mark_recurred(self._pursuit)
+        found = Found(diagnosed=diagnosed, reproduction=reproduction, red=red)
+        return Attempts(self._pursuit, self._bench, self._conclusion, version).work(case, base, workspace, found)
+
+    def _triage(self, case: Case, workspace: Workspace, version: MemoryVersion) -> End | None:
+        ownership = self._pursuit.once(
+            "triage",
+            _OWNERSHIP,
+            lambda: self._pursuit.ask(
+                Triage, EntryPoint.TRIAGE, TriageGiven(case=case), workspace=workspace, version=version
+            ),
+        )
+        cause = decisions.not_ours(ownership, case.ticket, self._pursuit.signatures, workspace.files())
+        self._pursuit.tell(
+            facts.Decided(
+                what="not ours" if cause else "ours",
+                because=f"the model says {ownership}; "
+                + ("no frame of this tree and no file of it is named" if cause else "code looks closer"),
+            )
+        )
+        return None if cause is None else End(ending=NotOurs(cause=cause), told=_NOT_OURS[cause])
+
+    def _diagnose(self, case: Case, workspace: Workspace, version: MemoryVersion) -> Diagnosed:
+        given = DiagnosisGiven(case=case)
+        return self._pursuit.once(
+            "diagnose",
+            _DIAGNOSED,
+            lambda: self._pursuit.ask(Diagnosis, EntryPoint.DIAGNOSE, given, workspace=workspace, version=version),
+        )
+
+    def _reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
+        workspace.reset()
+        report = self._bench.reproduce(workspace, reproduction)
+        self._pursuit.tell(facts.checked(report, "the base commit, the reproduction alone"))
+        return report
+
+    def _with_signature_of(self, red: CheckReport, reproduction: Reproduction, case: Case) -> Case:
+        """The case, asked from now on with the signature of the red output too."""
+        texts = [test.text for test in red.outcomes if test.id == reproduction.test] or [red.output]
+        seen = signatures("", "\n".join(texts), self._pursuit.view)
+        known = {key for signature in self._pursuit.signatures for key in signature.keys.values()}
+        more = tuple(signature for signature in seen if not known >= set(signature.keys.values()))
+        self._pursuit.signatures += more
+        return case.asked_with(self._pursuit.signatures)
+
+
+_NOT_OURS: Final = {
+    NotOursCause.NO_FRAME_HERE: "nothing of the failure lies in this repository",
+    NotOursCause.NOT_A_BUG: "the ticket asks for no repair",
+}
+
+
+def view(workspace: Workspace) -> RepoView:
+    """What the tree tells the signatures: its files, and the packages that it is."""
+    files = workspace.files()
+    packages = {path.split("/")[-2] for path in files if path.endswith("/__init__.py") and path.count("/") in (1, 2)}
+    return RepoView(files=frozenset(files), own_packages=tuple(sorted(packages - {"tests", "test"})))
+
+
+def _without_reproduction(diagnosed: Diagnosed) -> End:
+    if diagnosed.absent is Absent.DOES_NOT_FAIL and diagnosed.passing:
+        return End(
+            ending=NotOurs(cause=NotOursCause.ALREADY_FIXED, proof=(diagnosed.passing,)),
+            told=f"{diagnosed.passing} passes on the base commit: this is fixed already",
+            evidence=Evidence.EXIT_STATUS,
+        )
+    return End(
+        ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told="no test shows the failure, and none could be written"
+    )
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error).strip().rstrip(".")
+    return text[:1].lower() + text[1:]
