@@ -9,6 +9,7 @@ from stages import body as blocks
 from stages.agents.base import Answer
 from stages.base import Stage, template
 from stages.case import Case, HeldAttempt
+from stages.errors import Refused, UnreadableAnswer
 from stages.patch import Patch
 from stages.prompt import EntryPoint
 from stages.report import Reproduction
@@ -45,4 +46,7 @@ class Development(Stage[DevelopmentGiven, Patch]):
 
     def read(self, answer: Answer, given: DevelopmentGiven) -> Patch:  # noqa: ARG002 - the tree is the answer
         """The patch; an empty one when the model gave up."""
-        return self.desk.workspace.patch()
+        try:
+            return self.desk.workspace.patch()
+        except Refused as refused:
+            raise UnreadableAnswer(reason=str(refused)) from refused

@@ -38,6 +38,7 @@ _KEPT: Final = _words(
 _UNSEEN: Final = _words("abbr alt content label longdesc placeholder srcdoc style summary title")
 
 _START: Final = re.compile(r"<!--|<!\[CDATA\[|<!(?=[A-Za-z\[])|<\?")
+_START_UNCLOSED: Final = re.compile(r"<!--|<!\[CDATA\[")  # those that hide all that follows, too
 _SEAM: Final = len("<![CDATA[") - 1  # characters of a start that may lie before a seam
 _COMMENT_END: Final = re.compile(r"--!?>")
 _ABRUPT_END: Final = re.compile(r"-?>")
@@ -49,9 +50,10 @@ _ATTRIBUTE: Final = re.compile(r"(?P<name>[^\s\"'<>/=]+)(?P<value>\s{0,9}=\s{0,9
 _BLANKS: Final = re.compile(r"[ \t]+")
 _TITLE: Final = r"(?:\"[^\"]{0,1000}\"|'[^']{0,1000}'|\([^()]{0,1000}\))"
 _INLINE_TITLE: Final = re.compile(rf"(\]\([ \t]{{0,9}}[^\s<>\]]{{1,2000}}+)\s{{1,9}}{_TITLE}\s{{0,9}}\)")
+# Several titles, because the second would be taken for one when the first is gone.
 _REFERENCE_TITLE: Final = re.compile(
-    r"^( {0,3}\[[^\[\]\n]{1,200}\]:[ \t]{0,9}\S{1,2000}+)(?:[ \t]{1,9}|[ \t]{0,9}\n[ \t]{0,9})"
-    rf"(?=[\"'(]){_TITLE}[ \t]{{0,9}}$",
+    r"^( {0,3}\[[^\[\]\n]{1,200}\]:[ \t]{0,9}\S{1,2000}+)"
+    rf"(?:(?:[ \t]{{1,9}}|[ \t]{{0,9}}\n[ \t]{{0,9}})(?=[\"'(]){_TITLE}[ \t]{{0,9}}$)+",
     re.MULTILINE,
 )
 _ALT: Final = re.compile(r"!\[(?:[^\[\]]|\[[^\[\]]{0,200}\]){1,1000}\](?=[(\[])")
@@ -76,12 +78,13 @@ def _without_comments(text: str, removed: Counter[Hidden]) -> str:
     out: list[str] = []
     ends, place = _Ends(text), 0
     while True:
+        start = _START_UNCLOSED if ends.no_more(">") else _START
         seam = "".join(out[-_SEAM:])
-        begin = _START.search(seam + text[place : place + _SEAM])
+        begin = start.search(seam + text[place : place + _SEAM]) if "<" in seam else None
         if begin and begin.start() < len(seam) < begin.end():
             del out[begin.start() - len(seam) :]
             at = place + begin.end() - len(seam)
-        elif begin := _START.search(text, place):
+        elif begin := start.search(text, place):
             out.extend(text[place : begin.start()])
             at = begin.end()
         else:
@@ -116,6 +119,10 @@ class _Ends:
                 return self._find("?>", at) or self._find(">", at)
             case _:
                 return self._find(">", at)
+
+    def no_more(self, wanted: str) -> bool:
+        """True when `wanted` is known to stand nowhere behind."""
+        return wanted in self._nowhere
 
     def _find(self, wanted: str, at: int) -> int | None:
         found = -1 if wanted in self._nowhere else self._text.find(wanted, at)

@@ -19,6 +19,8 @@ LINES_AT_MOST: Final = 600
 RAW_AT_MOST: Final = 4 * BYTES_AT_MOST  # characters that are looked at in one text
 _ROUNDS: Final = 6
 
+_BLUNTED: Final = str.maketrans({"<": "‹", "&": "+"})
+
 # What a terminal would act on: colours, cursor moves, links, the clipboard.
 _ESCAPE: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
@@ -70,7 +72,10 @@ def _once(text: str, removed: Counter[Hidden], size: int, lines: int) -> tuple[s
 
 def _blunt(text: str) -> str:
     """For text made to need round after round: nothing is left that could be markup."""
-    return text.replace("<", "‹").replace("&", "+")
+    first, last = text.find("!["), text.rfind("]")
+    if 0 <= first < last:
+        text = text[:first] + text[last + 1 :]
+    return text.translate(_BLUNTED).replace("](", "] (").replace("][", "] [").replace("]:", "] :")
 
 
 def _fit(text: str, size: int, lines: int) -> str:
@@ -114,7 +119,8 @@ def quote_output(text: str, *, characters: int = 8_000) -> str:
 
     Of longer output the head and the tail, with a line between them that says what was left out.
     """
-    return prefix(shown(line) for line in broken(_ESCAPE.sub("", _middle_cut(text, characters)))[0].splitlines())
+    plain = "\n".join(_ESCAPE.sub("", _middle_cut(text, characters)).splitlines())
+    return prefix(map(shown, broken(plain)[0].splitlines()))
 
 
 def quote_code(text: str) -> str:

@@ -13,13 +13,12 @@ _CALLS: Final = (
 )
 
 # Each group 1 is followed by the mark, and no broken token matches again.
+_SPEAKERS: Final = "system|assistant|human|user|start_of_turn|end_of_turn|think|thinking"
 _TOKENS: Final = (
-    re.compile(r"(<)(?=\|[A-Za-z_/][\w./ -]{0,60}\|>)"),  # <|im_start|>
-    re.compile(rf"(<)(?=/?(?:{_CALLS})\b)", re.IGNORECASE),
-    re.compile(r"(<)(?=/?(?:system|assistant|human|user|start_of_turn|end_of_turn|think|thinking)>)", re.IGNORECASE),
-    re.compile(r"(<)(?=function=\w)", re.IGNORECASE),
-    re.compile(r"(<)(?=<(?:/)?SYS>>)"),
-    re.compile(r"(<)(?=/s>)"),
+    re.compile(  # <|im_start|>, <tool_call>, </user>, <function=run>, <<SYS>>, </s>
+        r"(<)(?=\|[A-Za-z_/][\w./ -]{0,60}\|>|<?/?SYS>>|/s>"
+        rf"|(?i:/?(?:{_CALLS})\b|/?(?:{_SPEAKERS})>|function=\w))"
+    ),
     re.compile(r"(\[)(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"),
     re.compile(
         r"^([ \t>*#_-]{0,12}(?:Human|Assistant|System|User|HUMAN|ASSISTANT|SYSTEM|USER))(?=[ *_]{0,4}:)", re.MULTILINE

@@ -13,7 +13,7 @@ from stages.agents.base import Agent, Answer, Reading
 from stages.agents.limits import Budget
 from stages.answers import FIELDS
 from stages.checks import Runs
-from stages.errors import ParkCause, Parked, Stopped, UnreadableAnswer
+from stages.errors import ParkCause, Parked, Refused, Stopped, UnreadableAnswer
 from stages.journal import Journal, ModelAnswered, ModelSaid
 from stages.prompt import May, Prompt
 from stages.sandbox import Command, Ran
@@ -61,7 +61,7 @@ class ProgramAgent(Agent):
         if problem := mismatch(FIELDS[prompt.entry_point], fields):
             raise UnreadableAnswer(reason=problem)
         if May.WRITE in prompt.entry_point.may:
-            workspace.absorb()
+            _absorb(workspace)
         reading.refusal(Answer(fields=fields, text=ran.output))
 
     def _run(self, prompt: Prompt, workspace: Workspace, limits: Budget) -> Ran:
@@ -89,6 +89,13 @@ class ProgramAgent(Agent):
         if fields is None:
             raise UnreadableAnswer(reason=f"the output of {name} does not end with a JSON object")
         return fields
+
+
+def _absorb(workspace: Workspace) -> None:
+    try:
+        workspace.absorb()
+    except Refused as refused:
+        raise UnreadableAnswer(reason=str(refused)) from refused
 
 
 def last_object(text: str) -> Mapping[str, object] | None:
