@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bot.attempts import SENT_BACK
 from bot.bench import Bench
-from bot.book import Book, utc_now
+from bot.book import Book, upgrade_runs, utc_now
 from bot.closing import Stores, already_over, write_down
 from bot.conclusion import Conclusion
 from bot.config import Settings
@@ -35,14 +34,13 @@ from bot.runs import RunStore
 from bot.sources import default_commit, read_config
 from bot.steps import StepStore
 from bot.verify import Verifier
-from memory.database import open_database, upgrade, upgrade_memory
+from memory.database import open_database, upgrade_memory
 from memory.index import FtsSearch
 from memory.recall import Recall
 from memory.scrub import Scrubber
 from memory.signature import signatures
 from memory.store import MemoryStore
 from memory.types import CommitId, Drop, DropCause, Evidence, RunId, Scope, TicketId
-from stages import offline
 from stages.agents.base import Agent
 from stages.agents.limits import Budget, Limits, Spent
 from stages.agents.loop import Loop
@@ -52,6 +50,8 @@ from stages.checks import Checks
 from stages.errors import Parked
 from stages.gate import Gate
 from stages.journal import ModelAnswered
+from stages.offline import MODEL as OFFLINE
+from stages.offline import handler as offline_handler
 from stages.policy import Policy
 from stages.repository import Repository
 from stages.sandbox import Sandbox, choose
@@ -86,7 +86,7 @@ class App:
         """The database, with its tables up to date."""
         engine = open_database(self.settings.database)
         upgrade_memory(engine)
-        upgrade(engine, resources.files("bot").joinpath("migrations"), "bot_version")
+        upgrade_runs(engine)
         return Book(engine, self.scrubber, now=utc_now)
 
     @cached_property
@@ -248,8 +248,8 @@ class App:
         return lambda journal: Loop(journal, model)
 
     def _model(self, name: str) -> Model:
-        if name == offline.MODEL:
-            return Model(name=name, price=FREE, window=_OFFLINE_WINDOW, provider=offline.handler)
+        if name == OFFLINE:
+            return Model(name=name, price=FREE, window=_OFFLINE_WINDOW, provider=offline_handler)
         price = self.settings.prices.get(name)
         return Model(
             name=name,
@@ -262,7 +262,7 @@ class App:
     def _budget(self, run: Run) -> Budget:
         """The run's budget, with what it spent before an interruption."""
         limits = self.settings.limits
-        if run.model == offline.MODEL and limits == Limits():
+        if run.model == OFFLINE and limits == Limits():
             limits = _OFFLINE_LIMITS
         costs = [event.fact for event in self.stores.events.of(run.id) if isinstance(event.fact, ModelAnswered)]
         spent = Spent(

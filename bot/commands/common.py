@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -67,6 +68,11 @@ def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
     return called
 
 
+def program() -> str:
+    """How a person calls this program here."""
+    return "ticketsmith" if shutil.which("ticketsmith") else os.path.relpath(sys.argv[0])
+
+
 def open_repository(path: Path) -> Repository:
     return Repository.open(path)
 
@@ -87,14 +93,15 @@ def finish(app: App, run: Run) -> int:
             terminal.line(f"Published: branch {run.branch}", Look.GOOD)
             terminal.line(f"  patch    {app.publisher.path(run, 'patch.diff')}")
             terminal.line(f"  summary  {app.publisher.path(run, 'summary.md')}")
-            terminal.line(f"  run      ticketsmith runs show {run.id}; when merged: ticketsmith runs verify {run.id}")
+            terminal.line(f"  run      {program()} runs show {run.id}")
+            terminal.line(f"  merged?  {program()} runs verify {run.id}")
             return 0
         case RunState.PARKED:
             terminal.line(f"Parked ({run.park_cause}): {run.park_reason}", Look.BAD)
-            terminal.line(f"  Then: ticketsmith runs retry {run.id}")
+            terminal.line(f"  Then: {program()} runs retry {run.id}")
             return PARKED
         case _:
             terminal.line(f"Ended: {run.outcome}", Look.BAD)
             terminal.line(f"  summary  {app.publisher.path(run, 'summary.md')}")
-            terminal.line(f"  run      ticketsmith runs show {run.id}")
+            terminal.line(f"  run      {program()} runs show {run.id}")
             return WITHOUT_PATCH
