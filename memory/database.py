@@ -78,6 +78,7 @@ def writing(engine: Engine) -> Iterator[Session]:
     Raises the errors of `open_database`.
     """
     with _told(engine.url.database), Session(engine) as session, session.begin():
+        session.connection()  # takes the lock now: what is read next is what the writes rest on
         yield session
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, assert_never
 
 from sqlmodel import Session, col, select
 
@@ -154,17 +154,19 @@ def _add_ending(session: Session, ending: RunEnding, taught: LessonId | None, ve
 
 def _slot(ending: RunEnding) -> str:
     """What tells the endings of one kind in one run apart."""
-    if ending.final:
-        return _FINAL
     match ending.ending:
+        case Drop() | NotOurs():
+            return _FINAL
+        case Hold() | Verify() if ending.final:
+            return _FINAL
         case Hold(where=where, attempt=attempt):
             return f"attempt {attempt} {where}"
         case Refix(attempt=attempt) | PassAfterHold(attempt=attempt):
             return f"attempt {attempt}"
         case Verify(outcome=outcome):
             return f"afterwards {outcome}"
-        case Drop() | NotOurs():
-            return _FINAL
+        case _:
+            assert_never(ending.ending)
 
 
 def _ending_of(row: EndingRow) -> RunEnding:
