@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from memory.types import RepositoryId
 
@@ -19,8 +19,8 @@ _CASELESS: Final = frozenset({"github.com", "gitlab.com", "bitbucket.org", "code
 def local_path(url: str) -> str | None:
     """The path that an address names on this machine, or None for an address elsewhere."""
     if url.startswith("file://"):
-        parts = urlsplit(url)
-        return unquote(parts.path) if parts.netloc in ("", "localhost") else None
+        host, slash, path = url.removeprefix("file://").partition("/")
+        return unquote(slash + path) if host in ("", "localhost") else None
     if "://" in url or _HELPER.match(url):
         return None
     # As git does: a colon after a slash belongs to a path.
@@ -30,12 +30,12 @@ def local_path(url: str) -> str | None:
 def remote_id(url: str) -> RepositoryId:
     """`host/path` of an address elsewhere, without user, password, usual port and `.git`.
 
-    What git itself would hand to another program (`ext::`) is named by its hash alone.
+    What git itself would hand to another program (`ext::`), and what is no address, is named by its hash alone.
     """
-    if _HELPER.match(url):
-        return RepositoryId(f"other:{hashlib.sha256(url.encode()).hexdigest()[:20]}")
-    if "://" in url:
-        parts = urlsplit(url)
+    parts = _split(url)
+    if _HELPER.match(url) or ("://" in url and (parts is None or not parts.hostname)):
+        return RepositoryId(f"other:{hashlib.sha256(url.encode('utf-8', 'replace')).hexdigest()[:20]}")
+    if parts is not None and "://" in url:
         host, port = (parts.hostname or "").lower(), _port(parts.scheme.lower(), parts.netloc)
         path = parts.path
     elif found := _SCP.fullmatch(url):
@@ -44,6 +44,13 @@ def remote_id(url: str) -> RepositoryId:
         raise ValueError(url)
     name = "/".join(part for part in unquote(path).split("/") if part).removesuffix(".git")
     return RepositoryId(f"{host}{port}/{name.lower() if host in _CASELESS else name}")
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None
 
 
 def _port(scheme: str, netloc: str) -> str:

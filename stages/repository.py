@@ -226,7 +226,8 @@ class Repository:
         with tempfile.TemporaryDirectory() as folder:
             git = replace(self._git, index=Path(folder) / "index")
             git.run("read-tree", commit)
-            back = ("apply", "--cached", "--check", "--reverse", "--whitespace=nowarn", "-")
+            # Without the last option a hunk that began in line 1 would have to begin there for ever.
+            back = ("apply", "--cached", "--check", "--reverse", "--whitespace=nowarn", "--unidiff-zero", "-")
             return git.ask(*back, stdin=patch.diff.encode()) is not None
 
     def _tree_with(self, workspace: Workspace, patch: Patch) -> str:

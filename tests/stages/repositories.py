@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
-from memory.types import CommitId
-from stages.checks import Checks
+from memory.types import CheckId, CommitId
+from stages.checks import PYTEST, Checks
 from stages.git import Git
+from stages.report import Reproduction
 from stages.repository import Repository
 from stages.sandbox import Sandbox
 from stages.sandbox.plain import Plain
 from stages.workspace import Workspace, Workspaces
 
-SHOP: Mapping[str, str] = {
+SHOP: Final[Mapping[str, str]] = {
     "src/shop/__init__.py": "",
-    "src/shop/cart.py": "def total(prices):\n    return sum(prices[1:])\n\n\ndef count(prices):\n    return len(prices)\n",
+    "src/shop/cart.py": (
+        "def total(prices):\n    return sum(prices[1:])\n\n\ndef count(prices):\n    return len(prices)\n"
+    ),
     "tests/test_cart.py": (
         "from shop.cart import count, total\n\n\n"
         "def test_total():\n    assert total([1, 2]) == 3\n\n\n"
@@ -24,6 +29,7 @@ SHOP: Mapping[str, str] = {
     ),
 }
 """A package with one defect that one of its two tests shows."""
+FIXED: Final = SHOP["src/shop/cart.py"].replace("[1:]", "")
 
 
 def git(folder: Path, verb: str, *arguments: str) -> str:
@@ -62,3 +68,9 @@ def workspace(folder: Path, files: Mapping[str, str | bytes] = SHOP, name: str =
     """A workspace of a fresh repository."""
     repository = make(folder / "repository", files)
     return Workspaces(folder / "work", checks()).make(repository, repository.resolve(), name)
+
+
+def reproduction(path: str, text: str, test: str = "") -> Reproduction:
+    """A new test file that shows a failure."""
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    return Reproduction(check=PYTEST, test=CheckId(test or path), path=path, text=text, sha256=sha256)
