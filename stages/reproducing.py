@@ -62,15 +62,9 @@ class Reproducing:
     def write(self, path: str, text: str) -> Reproduction:
         """A new test file that fails. Raises NotShown."""
         check = self._check_for(path, text)
-        reproduction = Reproduction(
-            check=check.name,
-            test=CheckId(path),
-            path=path,
-            text=text,
-            sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-        )
         try:
-            self._workspace.write(path, text.encode())
+            data = text.encode()
+            self._workspace.write(path, data)
             report = self._run(check, (CheckId(path),))
         except UnicodeEncodeError:
             raise NotShown(reason="test_text holds characters that no file can hold") from None
@@ -83,7 +77,7 @@ class Reproducing:
             test=self._shown_by(report).id,
             path=path,
             text=text,
-            sha256=reproduction.sha256,
+            sha256=hashlib.sha256(data).hexdigest(),
         )
 
     def _run(self, check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
