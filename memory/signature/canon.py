@@ -21,6 +21,7 @@ class Canonical:
     discriminators: tuple[str, ...]
     generic: bool
     case: bool  # whether the case of the discriminators means something
+    words: bool  # whether the discriminators are words that hold data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,7 @@ class Form:
     only: frozenset[str]  # if given, the form is for these types alone
     generic: bool
     case: bool
-    const: tuple[str, ...]
+    words: bool
 
     def match(self, message: str, low: str, type_: str) -> Canonical | None:
         """This form of `message`, if it has it."""
@@ -50,7 +51,7 @@ class Form:
 
     def _found(self, discriminators: tuple[str, ...]) -> Canonical:
         return Canonical(
-            name=self.name, discriminators=self.const + discriminators, generic=self.generic, case=self.case
+            name=self.name, discriminators=discriminators, generic=self.generic, case=self.case, words=self.words
         )
 
 
@@ -89,7 +90,7 @@ def _form(row: Mapping[str, object]) -> Form:
         only=frozenset(strings("only")),
         generic=bool(row.get("generic", False)),
         case=bool(row.get("case", True)),
-        const=strings("const"),
+        words=bool(row.get("words", False)),
     )
 
 

@@ -73,7 +73,7 @@ def _lines(text: str) -> tuple[str, ...]:
     text = _cut_characters(text).replace("\r\n", "\n").replace("\r", "\n").translate(_TYPOGRAPHIC)
     text = _without_markup(_without_colours(text))
     lines = _cut_lines([line[:LINE_AT_MOST] for line in unflatten(text)])
-    return tuple(_composed(line) for line in _dedented(_plain(lines)))
+    return tuple(_composed(line) for line in _dedented(_plain(_dedented(lines))))
 
 
 def _cut_characters(text: str) -> str:

@@ -15,8 +15,10 @@ HINTS = ("error", "rror TS", "TS2", "undefined", "未定义", "unresolved", ".ja
 ERRORS_AT_MOST = 3
 _FILE = r"(?P<file>(?:[A-Za-z]:)?[^\s:(\[\"']{1,300}\.\w{1,10})"
 _LOCATED = re.compile(
-    rf"(?:ERROR in )?{_FILE}(?::\d{{1,7}}(?::\d{{1,7}})?:?|\(\d{{1,7}}(?:,\d{{1,7}}){{0,3}}\):?|:\[\d{{1,7}},\d{{1,7}}\])(?: -)? "
-    r"(?:fatal |lib)?(?P<word>error|[Ee]rreur|Fehler|错误|エラー):? ?(?P<code>(?:[A-Z]{1,4}\d{3,5}|\[[\w-]{2,40}\]))?:? ?(?P<message>.{1,400})$"
+    rf"(?:ERROR in )?{_FILE}(?::\d{{1,7}}(?::\d{{1,7}})?:?|\(\d{{1,7}}(?:,\d{{1,7}}){{0,3}}\):?"
+    rf"|:\[\d{{1,7}},\d{{1,7}}\])(?: -)? "
+    r"(?:fatal |lib)?(?P<word>error|[Ee]rreur|Fehler|错误|エラー):? ?"
+    r"(?P<code>(?:[A-Z]{1,4}\d{3,5}|\[[\w-]{2,40}\]))?:? ?(?P<message>.{1,400})$"
 )
 _MAVEN = re.compile(rf"{_FILE}:\[\d{{1,7}},\d{{1,7}}\] (?P<message>.{{1,400}})$")
 _GO = re.compile(r"(?P<file>(?:\./)?[\w./-]{1,200}\.go):\d{1,7}:\d{1,7}: (?P<message>.{1,400})$")

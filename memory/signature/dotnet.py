@@ -13,13 +13,17 @@ from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thro
 
 _AT = r"(?:at|bei|à|en|em|в|w|場所|在|konum:|vid|in)"
 _FRAME = re.compile(
-    rf"\s*{_AT} (?P<function>(?:[\w.+`<>|,\[\]$-]{{1,300}}\.)?[\w`<>|,\[\]$.-]{{1,200}} ?\((?P<args>[^()\n]{{0,400}})\))"
-    r"(?: \[0x[0-9a-f]{1,8}\])?(?: (?:in|dans|en|em|w|v|в|場所|位置) (?P<file>.{1,300}?):?(?:line|Zeile|ligne|línea|linha|строка|行号|行|wiersz)? ?\d{1,7})?\.?\s*$"
+    rf"\s*{_AT} (?P<function>"
+    rf"(?:[\w.+`<>|,\[\]$-]{{1,300}}\.)?[\w`<>|,\[\]$.-]{{1,200}} ?\((?P<args>[^()\n]{{0,400}})\))"
+    r"(?: \[0x[0-9a-f]{1,8}\])?(?: (?:in|dans|en|em|w|v|в|場所|位置) (?P<file>.{1,300}?):?(?:line|Zeile|ligne|línea"
+    r"|linha|строка|行号|行|wiersz)? ?\d{1,7})?\.?\s*$"
 )
 _SCRIPT_POSITION = re.compile(r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|Native Method|Unknown Source)")
 _HEADER = re.compile(
-    r"(?:.{0,100}?(?:Unhandled exception\. |Unhandled Exception: |Unbehandelte Ausnahme: |exception: ))?\s*(?:---> ?|\(Inner Exception #\d{1,3}\) )?"
-    r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,100}(?:Exception|Error|Fault)\w{0,20}(?:`\d)?)(?: \(0x[0-9A-Fa-f]{1,8}\))?(?:: (?P<message>.*)|:?\s*)$"
+    r"(?:.{0,100}?(?:Unhandled exception\. |Unhandled Exception: |Unbehandelte Ausnahme: |exception: ))?\s*(?:---> ?"
+    r"|\(Inner Exception #\d{1,3}\) )?"
+    r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,100}(?:Exception|Error|Fault)\w{0,20}(?:`\d)?)"
+    r"(?: \(0x[0-9A-Fa-f]{1,8}\))?(?:: (?P<message>.*)|:?\s*)$"
 )
 _INNER = re.compile(r" ---> ")
 _END = re.compile(r"\s*--- .{1,80} ---\s*$")

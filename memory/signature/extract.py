@@ -34,6 +34,7 @@ FINDERS: tuple[tuple[tuple[str, ...], Callable[[Sequence[str], RepoView], list[F
     (kubernetes.HINTS, kubernetes.find),
     (http.HINTS, http.find),
 )
+TRACES_AT_MOST = 20  # of one language: a log that repeats itself says no more
 _Found = TypeVar("_Found")
 _log = logging.getLogger(__name__)
 
@@ -50,7 +51,8 @@ def signatures_of(title: str, body: str, repo: RepoView) -> list[ErrorSignature]
 
 
 def _same(one: ErrorSignature, other: ErrorSignature) -> bool:
-    return any(other.keys.get(level) == key for level, key in one.keys.items() if level in "xf")
+    strong = {level: key for level, key in one.keys.items() if level in "xf"} or one.keys
+    return any(other.keys.get(level) == key for level, key in strong.items())
 
 
 def _found(text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
@@ -74,7 +76,9 @@ def _found(text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
 
 
 def _traces(family: Family, text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
-    for trace in _tried(partial(family.parse, text.lines)):
+    for trace in _tried(partial(family.parse, text.lines))[:TRACES_AT_MOST]:
+        if trace.handled:
+            continue
         parts = parts_of(trace, family, repo)
         keys, canon = keys_of(parts)
         if keys:

@@ -14,6 +14,7 @@ _ESCAPED = re.compile(rf"\\n(?:\\t|\\r|[ \t]){{0,16}}{_FRAME_START}")
 _ESCAPE = re.compile(r"\\([\\nrt\"'/])")
 _MEANING = {"n": "\n", "r": "", "t": "\t", '"': '"', "'": "'", "/": "/", "\\": "\\"}
 _FIELD = re.compile(r",? ?\"(?:stack|stack_?trace|stackTrace|exception|message|error|err|trace|exc_info)\" ?: ?\"")
+_STRING_END = re.compile(r"(?<!\\)\"(?: ?[,}\]]|$)")
 _AT = re.compile(r" (?:at|bei|à|en|em) (?=[\w$.<>/\[\]]{1,200}[.(:])")
 _BREAKS = re.compile(
     r"\s(?=(?:at|bei|à|en|em) [\w$.<>/\[\]@` ]{1,200}\()"
@@ -32,7 +33,6 @@ _PYTHON_CODE = re.compile(r"(File \"[^\"\n]{1,400}\", line \d{1,7}, in [\w.<>]{1
 _PYTHON_END = re.compile(
     r"[ \t](?=[A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Interrupt|Exit|Failure|Timeout|Fault)(?:: |$))"
 )
-_HTML_NOTE = '"'
 
 
 def unflatten(text: str) -> Iterator[str]:
@@ -50,6 +50,8 @@ def _unescaped(line: str) -> str:
     for _ in range(2):
         if not ("\\n" in line or '\\"' in line):
             break
+        if '":' in line:
+            line = _STRING_END.sub("\n", line)
         line = _ESCAPE.sub(lambda found: _MEANING[found[1]], _FIELD.sub("\n", line))
     return line
 

@@ -9,27 +9,31 @@ from memory.signature.shapes import Finding, RepoView
 
 HINTS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "onitor", "is DOWN")
 _REQUEST = re.compile(
-    r"(?<![A-Za-z])(?P<method>GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (?P<url>(?:https?://|/)[^\s\"'`<>]{0,400})(?P<after>[^\n]{0,160})"
+    r"(?<![A-Za-z])(?P<method>GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (?P<url>(?:https?://|/)[^\s\"'`<>]{0,400})"
+    r"(?P<after>[^\n]{0,160})"
 )
 _STATUS = re.compile(
-    r"(?:^|[\s\"(\[:=>])(?:HTTP/\d(?:\.\d)?\"? ?|status(?:[ _]code)?[ :=]{1,3}|returned |returns |responded(?: with)? |code |→ |-> |=> |- |failed with |got |\(|\" |: )?"
+    r"(?:^|[\s\"(\[:=>])(?:HTTP/\d(?:\.\d)?\"? ?|status(?:[ _]code)?[ :=]{1,3}|returned |returns |responded"
+    r"(?: with)? |code |→ |-> |=> |- |failed with |got |\(|\" |: )?"
     r"(?P<status>[45]\d\d)(?![\d.:])"
 )
 _FIRST = re.compile(
     r"(?<!\d)(?P<status>[45]\d\d)(?: [A-Z][\w ]{2,30})? (?:for|on|from|at|when calling|error (?:for|on)) $"
 )
 _ID = re.compile(
-    r"^(?:\d{1,40}|[0-9a-fA-F]{8,64}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|:\w{1,40}|\{\w{1,60}\}|<\w{1,40}>|\[\w{1,40}\]|[^\s/]{1,80}@[^\s/]{1,80}"
+    r"^(?:\d{1,40}|[0-9a-fA-F]{8,64}|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|:\w{1,40}|\{\w{1,60}\}|<\w{1,40}>|\[\w{1,40}\]"
+    r"|[^\s/]{1,80}@[^\s/]{1,80}"
     r"|(?=[\w-]{0,60}\d)[\w-]{10,80}|%[0-9A-Fa-f]{2}.{0,200})$"
 )
 _SLUG = re.compile(r"^[a-z]+(?:-[a-z]+){1,8}$")
 _VERSION = re.compile(r"^v\d{1,3}$")
 _MONITOR = re.compile(
-    r"(?:Monitor|Check|Service) (?:is )?(?P<state>DOWN|down|failed)?:? ?[\"'\[]?(?P<name>[\w .-]{2,80}?)[\"'\]]? (?:is )?(?P<after>DOWN|down|failing)\b"
+    r"(?:Monitor|Check|Service) (?:is )?(?P<state>DOWN|down|failed)?:? ?[\"'\[]?(?P<name>[\w .-]{2,80}?)[\"'\]]? "
+    r"(?:is )?(?P<after>DOWN|down|failing)\b"
 )
 
 
-def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
+def find(lines: Sequence[str], _repo: RepoView) -> list[Finding]:
     """The first three failed requests that differ, or the monitor that is down."""
     found: list[Finding] = []
     for at, line in enumerate(lines):

@@ -11,11 +11,13 @@ from memory.signature.packages import of_package
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _FRAME = re.compile(
-    r"\s*at (?:[\w.@-]{0,100}/){0,2}/?(?P<function>[\w.$<>/-]{1,400})\((?P<where>[^()\n]{0,200})\)(?:\s*~?\[[^\]\n]{0,200}\])?\s*$"
+    r"\s*at (?:[\w.@-]{0,100}/){0,2}/?(?P<function>[\w.$<>/-]{1,400})\((?P<where>[^()\n]{0,200})\)"
+    r"(?:\s*~?\[[^\]\n]{0,200}\])?\s*$"
 )
 # Crash services print frames without `at`.
 _BARE_FRAME = re.compile(
-    r"\s*(?P<function>(?:[a-z][\w]{0,60}\.){1,12}[\w$.<>]{1,200})\((?P<where>[\w$]{1,100}\.(?:java|kt|scala|groovy):\d{1,7})\)\s*$"
+    r"\s*(?P<function>(?:[a-z][\w]{0,60}\.){1,12}[\w$.<>]{1,200})\((?P<where>[\w$]{1,100}\.(?:java|kt|scala"
+    r"|groovy):\d{1,7})\)\s*$"
 )
 _WHERE = re.compile(
     r"(?P<file>[\w$ -]{1,100}\.\w{1,10})?(?::-?\d{1,7})?$|Native Method$|Unknown Source(?::\d{1,7})?$|<\w{1,20}>$"
@@ -25,7 +27,8 @@ _HEADER = re.compile(
     r"(?P<type>(?:[a-zA-Z_$][\w$]{0,100}\.){1,14}[A-Za-z_$][\w$]{0,150})(?:: ?(?P<message>.*)|\s*)$"
 )
 _IN_LINE = re.compile(
-    r"(?:^|[\s:(])(?P<type>(?:[a-z_][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,150}(?:Exception|Error|Throwable|Failure)[\w$]{0,40})(?:: (?P<message>.*)|\s*)$"
+    r"(?:^|[\s:(])(?P<type>(?:[a-z_][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,150}(?:Exception|Error|Throwable"
+    r"|Failure)[\w$]{0,40})(?:: (?P<message>.*)|\s*)$"
 )
 _MORE = re.compile(r"\s*\.\.\. ?\d{1,6} (?:more|common frames|frames)|\s*\.\.\.\s*$")
 _CAUSE = "Caused by: "
@@ -33,7 +36,8 @@ _SUPPRESSED = "Suppressed: "
 _MESSAGE_LINES = 60
 _SUFFIXES = ("Exception", "Error", "Throwable", "Failure")
 _PROXY = re.compile(
-    r"\$\$(?!Lambda)|\$\$Lambda|CGLIB|_\$\$_|GeneratedMethodAccessor|GeneratedConstructorAccessor|\$Proxy\d|ByteBuddy|\$MockitoMock\$"
+    r"\$\$(?!Lambda)|\$\$Lambda|CGLIB|_\$\$_|GeneratedMethodAccessor|GeneratedConstructorAccessor|\$Proxy\d"
+    r"|ByteBuddy|\$MockitoMock\$"
     r"|_javassist_|\$HibernateProxy"
 )
 _LAMBDA = re.compile(r"^lambda\$(?P<name>[\w<>]{1,100}?)\$\d{1,4}(?:\$\w{1,20})?$")
@@ -176,6 +180,8 @@ def _origin(frame: Frame, owner: str, package: str, outer: str, repo: RepoView) 
         return Origin.RUNTIME
     own = any(owner.startswith(f"{name}.") for name in repo.own_packages if "." in name)
     known = frame.file and tracked(f"{package.replace('.', '/')}/{frame.file}", repo)
+    if not own and not known and of_package("java_runtime", f"{owner}."):
+        return Origin.RUNTIME
     if not own and not known and of_package("java", f"{owner}."):
         return Origin.LIBRARY
     if _TEST_CLASS.match(outer) or _ASSERTS.match(outer) or package.rsplit(".", 1)[-1] in _TEST_PACKAGES:

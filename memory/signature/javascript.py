@@ -9,36 +9,38 @@ from dataclasses import dataclass, field
 from memory.signature.inapp import origin_of, own, tracked
 from memory.signature.paths import plain_path, short_name
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+from memory.signature.words import word_set
 
 _POSITION = r"(?P<file>[^\s()]{0,400}?[^\s():]):\d{1,7}(?::\d{1,9})?"
 _NAMED = re.compile(
-    rf"\s*at (?:async )?(?:new )?(?P<function>[^\s(][^(\n]{{0,200}}?)(?: \[as [\w$<>.]{{1,100}}\])? \((?:{_POSITION}|(?P<inner>native|<anonymous>|[\w./:-]{{1,200}}))\)\s*$"
+    rf"\s*at (?:async )?(?:new )?(?P<function>[^\s(][^(\n]{{0,200}}?)(?: \[as [\w$<>.]{{1,100}}\])? \((?:{_POSITION}"
+    rf"|(?P<inner>native|<anonymous>|[\w./:-]{{1,200}}))\)\s*$"
 )
 _EVAL = re.compile(r"\s*at (?P<function>[\w$.<>]{1,200}) \(eval at ")
 _PLAIN = re.compile(rf"\s*at (?:async )?{_POSITION}\s*$")
 _GECKO = re.compile(rf"\s*(?P<function>[\w$.<>/\[\]*() -]{{0,200}})@{_POSITION}\s*$")
 _NATIVE = re.compile(r"\s*(?:[\w$.]{0,100}@)?\[native code\]\s*$")
 _HEADER = re.compile(
-    r"(?:.{0,80}?Uncaught )?(?:\(in promise\) )?(?:Unhandled (?:Promise )?Rejection:? ?(?:\([\w ]{1,40}\))?:? ?)?(?:\[[\w ]{1,40}\] )?"
-    r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,3}[A-Z][\w$]{0,80})(?: \[(?P<code>[A-Z][A-Z_0-9]{2,60})\])?(?:: (?P<message>.*)|:?\s*)$"
+    r"(?:.{0,80}?Uncaught )?(?:\(in promise\) )?(?:Unhandled (?:Promise )?Rejection:? ?(?:\([\w ]{1,40}\))?:? ?)?"
+    r"(?:\[[\w ]{1,40}\] )?"
+    r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,3}[A-Z][\w$]{0,80})(?: \[(?P<code>[A-Z][A-Z_0-9]{2,60})\])?(?:: "
+    r"(?P<message>.*)|:?\s*)$"
 )
 _IN_LINE = re.compile(
-    r"(?:^|[\s:(])(?P<type>[A-Z][\w$]{0,80}(?:Error|Exception|Warning|Rejection|Violation))(?: \[(?P<code>[A-Z][A-Z_0-9]{2,60})\])?: (?P<message>.*)$"
+    r"(?:^|[\s:(])(?P<type>[A-Z][\w$]{0,80}(?:Error|Exception|Warning|Rejection|Violation))"
+    r"(?: \[(?P<code>[A-Z][A-Z_0-9]{2,60})\])?: (?P<message>.*)$"
 )
 _CAUSE = re.compile(r"\s*\[cause\]: (?P<rest>.*)$")
 _HEADER_WITHIN = 12
 _GAP = 2
 _MINIFIED = re.compile(r"[\w$]{1,2}$")
 _BUNDLE = re.compile(
-    r"(?:^|/)(?:main|bundle|app|vendors?|commons?|runtime|polyfills?|index|chunk|\d{1,6})?(?:[~.-][\w~]{0,60})?(?:[.-][0-9a-fA-F]{6,32}|[.-](?=\w{0,20}\d)\w{8,20})?"
+    r"(?:^|/)(?:main|bundle|app|vendors?|commons?|runtime|polyfills?|index|chunk|\d{1,6})?(?:[~.-][\w~]{0,60})?"
+    r"(?:[.-][0-9a-fA-F]{6,32}|[.-](?=\w{0,20}\d)\w{8,20})?"
     r"(?:\.(?:min|chunk|bundle))*\.m?js$"
 )
 _HASHED = re.compile(r"[.-](?:[0-9a-f]{6,32}|(?=[\w-]{0,20}\d)[A-Za-z0-9_-]{8})\.(?:chunk\.|min\.)?m?js$")
-_CORE = frozenset(
-    ["net.js", "events.js", "module.js", "internal.js", "timers.js", "fs.js", "http.js", "_http_client.js", "_http_server.js", "stream.js", "_stream_readable.js", "_stream_writable.js", "dns.js", "domain.js", "vm.js", "assert.js", "child_process.js", "loader.js", "bootstrap_node.js", "node.js", "util.js", "tls.js"]
-)
 _NOISE_NAMES = frozenset(("", "<anonymous>", "anonymous", "eval", "?", "global code", "module code", "eval code"))
-_RUN = ("describe", "it", "test", "beforeEach", "afterEach")
 
 
 @dataclass
@@ -131,7 +133,7 @@ def place(frame: Frame, repo: RepoView) -> Place:
         ("chrome-extension:", "moz-extension:")
     ):
         return Place(key="", origin=Origin.RUNTIME)
-    if frame.file.startswith(("node:", "internal/", "(internal/")) or plain_path(frame.file) in _CORE:
+    if frame.file.startswith(("node:", "internal/", "(internal/")) or plain_path(frame.file) in word_set("node_core"):
         return Place(key="", origin=Origin.RUNTIME)
     path = plain_path(frame.file)
     name = _function(frame.function)

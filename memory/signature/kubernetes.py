@@ -13,10 +13,13 @@ _EVENT = re.compile(r"(?:^|\s)Warning\s{1,20}(?P<reason>[A-Z][A-Za-z]{3,40})\s{1
 _AGE = re.compile(r"^(?:<unknown>|(?:\d{1,6}[smhd]){1,3})(?: \(x\d{1,6} over \S{1,12}\))?\s{1,20}")
 _SOURCE = re.compile(r"^[a-z][\w.,/ -]{1,60}?\s{2,40}(?=\S)")
 _OBJECT = re.compile(
-    r"^(?P<kind>pod|node|job|deployment|replicaset|statefulset|daemonset|cronjob|pvc|ingress|service)s?(?:\.\w{1,20})?/(?P<name>[\w.-]{1,120})\s{1,20}"
+    r"^(?P<kind>pod|node|job|deployment|replicaset|statefulset|daemonset|cronjob|pvc|ingress|service)s?"
+    r"(?:\.\w{1,20})?/(?P<name>[\w.-]{1,120})\s{1,20}"
 )
 _STATE = re.compile(
-    r"^(?:(?P<namespace>[a-z0-9-]{1,60})\s{1,20})?(?P<pod>[a-z0-9][a-z0-9.-]{2,100})\s{1,40}\d{1,4}/\d{1,4}\s{1,40}(?:Init:)?(?P<reason>CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled|CreateContainer\w{1,20}|Evicted|Error)\s"
+    r"^(?:(?P<namespace>[a-z0-9-]{1,60})\s{1,20})?(?P<pod>[a-z0-9][a-z0-9.-]{2,100})\s{1,40}\d{1,4}/\d{1,4}\s{1,40}"
+    r"(?:Init:)?(?P<reason>CrashLoopBackOff|ImagePullBackOff|ErrImagePull|OOMKilled|CreateContainer\w{1,20}|Evicted"
+    r"|Error)\s"
 )
 _TERMINATED = re.compile(
     r"(?P<label>Reason|reason):\s{1,20}(?P<reason>OOMKilled|ContainerCannotRun|DeadlineExceeded|StartError)\b"
@@ -26,7 +29,7 @@ _UID = re.compile(r"\([0-9a-f-]{30,40}\)")
 _COUNTED = re.compile(r"\b\d{1,5}(?:/\d{1,5})?(?= (?:nodes?|node\(s\)|Insufficient|pods?))")
 
 
-def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
+def find(lines: Sequence[str], _repo: RepoView) -> list[Finding]:
     """The first three events or states that differ."""
     found: list[Finding] = []
     for at, line in enumerate(lines):

@@ -11,11 +11,13 @@ from memory.signature.paths import plain_path, short_name
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _SANITIZER = re.compile(
-    r"(?:ERROR|WARNING): (?P<tool>\w{1,10}Sanitizer): (?P<kind>[\w-]{1,60}(?: [\w-]{1,20}){0,3}?)(?= on | in | \(|: |\s*$| of size)"
+    r"(?:ERROR|WARNING): (?P<tool>\w{1,10}Sanitizer): (?P<kind>[\w-]{1,60}(?: [\w-]{1,20}){0,3}?)(?= on | in | \(|: "
+    r"|\s*$| of size)"
 )
 _UNDEFINED = re.compile(r"(?P<file>[^\s:]{1,300}):\d{1,7}:\d{1,7}: runtime error: (?P<message>.{1,300})$")
 _SIGNAL = re.compile(
-    r"(?:received|terminated with|stopped with|stop reason =|[Cc]aught|signal) ?(?:signal )?(?P<kind>SIG[A-Z]{2,8}|EXC_\w{3,30})|(?P<text>Segmentation fault|Aborted) \(core dumped\)"
+    r"(?:received|terminated with|stopped with|stop reason =|[Cc]aught|signal) ?(?:signal )?(?P<kind>SIG[A-Z]{2,8}"
+    r"|EXC_\w{3,30})|(?P<text>Segmentation fault|Aborted) \(core dumped\)"
 )
 _ASSERT = re.compile(
     r"(?P<file>[^\s:]{1,300}):\d{1,7}: (?P<function>[^\n]{1,300}?): Assertion [`'](?P<message>.{1,300}?)' failed"
@@ -24,7 +26,8 @@ _FRAME = re.compile(
     r"\s*(?:\* )?(?:frame )?#(?P<number>\d{1,4}):? {1,8}(?:0x[0-9a-fA-F]{1,16} (?:in |<)?)?(?P<rest>\S.{0,600})$"
 )
 _AT = re.compile(
-    r"^(?P<function>.{1,400}?)(?: ?\([^\n]{0,400}\))?(?: \+ \d{1,8})? (?:at|from) (?P<file>\S{1,300}?)(?::\d{1,7}){0,2}$"
+    r"^(?P<function>.{1,400}?)(?: ?\([^\n]{0,400}\))?(?: \+ \d{1,8})? (?:at|from) (?P<file>\S{1,300}?)"
+    r"(?::\d{1,7}){0,2}$"
 )
 _SPACE_FILE = re.compile(
     r"^(?P<function>.{1,400}?) (?P<file>/?[\w.+-]{0,100}(?:/[\w.+ -]{1,100}){0,30}\.\w{1,4}):\d{1,7}(?::\d{1,7})?$"
@@ -33,7 +36,8 @@ _MODULE = re.compile(
     r"^(?P<function>.{0,400}?) ?\((?P<file>/?[^\s()]{1,300})\+0x[0-9a-f]{1,12}\)(?: \(BuildId: \w{1,60}\))?$"
 )
 _LLDB = re.compile(
-    r"^(?P<module>[\w.+-]{1,80})`(?P<function>.{1,400}?)(?: \+ \d{1,8})?(?: at (?P<file>[^\s:]{1,300}):\d{1,7}(?::\d{1,7})?)?$"
+    r"^(?P<module>[\w.+-]{1,80})`(?P<function>.{1,400}?)(?: \+ \d{1,8})?(?: at (?P<file>[^\s:]{1,300}):\d{1,7}"
+    r"(?::\d{1,7})?)?$"
 )
 _STOP = re.compile(r"is located |allocated by |freed by |previously allocated|SUMMARY:|Shadow bytes|Thread \d{1,4} \(")
 _HANDLER = "<signal handler called>"

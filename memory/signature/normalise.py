@@ -68,6 +68,9 @@ _DATUM = re.compile(
     r"|(?P<num>(?<![A-Za-z_\d])[-+]?(?:\d{1,3}(?:,\d{3}){1,6}|\d{1,40})(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3})?%?"
     r"(?![A-Za-z_\d]))"
 )
+_NESTED = 3
+_LITERAL = re.compile(r"[\[{][^\[\]{}]{0,400}[\]}]")
+_VALUE = re.compile(r"['\"]|, ?-?\d|<val>|: -?\d")
 _HYPHENATED = re.compile(r"[A-Za-z]-$")
 _NUMBERS = re.compile(r"<num>(?:[\s,;:x/()\[\]{}|-]{0,3}<num>)+")
 _INFORMATIVE = re.compile(r"[^\W\d_]{3,}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2,}")
@@ -96,10 +99,16 @@ def is_specific(found: Template, type_: str) -> bool:
 def _of_canonical(found: Canonical) -> Template:
     return Template(
         text=found.name,
-        discriminators=tuple(part.lower() if not found.case else part for part in found.discriminators),
+        discriminators=tuple(_told(part, found) for part in found.discriminators),
         generic=found.generic,
         canonical=found.name,
     )
+
+
+def _told(part: str, found: Canonical) -> str:
+    if found.words:
+        return _masked(part)
+    return part if found.case else part.lower()
 
 
 def _without_noise(message: str) -> str:
@@ -109,11 +118,18 @@ def _without_noise(message: str) -> str:
 
 
 def _masked(text: str) -> str:
+    for _ in range(_NESTED):
+        text = _LITERAL.sub(_literal, text)
     text = _PROTECTED.sub(_protect, text)
     text = _QUOTED.sub(lambda found: _quoted(found, text), text)
     text = _DATUM.sub(_datum, text)
     text = _NUMBERS.sub("<num>", text)
     return text.translate(_TO_DIGITS).lower().strip(" .:;!-")
+
+
+def _literal(found: re.Match[str]) -> str:
+    # lists, sets and dictionaries of values are data; an index or a list of names is not
+    return "<val>" if _VALUE.search(found[0]) else found[0]
 
 
 def _protect(found: re.Match[str]) -> str:

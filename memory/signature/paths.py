@@ -14,7 +14,8 @@ _ROUTE_GROUP = re.compile(r"^\([\w.-]{1,40}\)/")
 _PNPM = re.compile(r"\.pnpm/[^/]{1,200}/node_modules/")
 _QUERY = re.compile(r"[?#][^/]{0,400}$")
 _HASH = re.compile(
-    r"(?<=[._-])(?:(?=[0-9a-f]{0,31}\d)[0-9a-f]{6,32}|(?=[\w-]{0,20}\d)(?=[\w-]{0,20}[A-Z])(?=[\w-]{0,20}[a-z])[A-Za-z0-9_]{8,20})"
+    r"(?<=[._-])(?:(?=[0-9a-f]{0,31}\d)[0-9a-f]{6,32}|(?=[\w-]{0,20}\d)(?=[\w-]{0,20}[A-Z])"
+    r"(?=[\w-]{0,20}[a-z])[A-Za-z0-9_]{8,20})"
     r"(?=\.)"
 )
 _SCRIPT = re.compile(r"\.(?:tsx?|jsx|mjs|cjs|mts|cts|vue|svelte)$")

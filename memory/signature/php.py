@@ -11,26 +11,31 @@ from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thro
 
 _CLASS = r"(?P<type>\\?[A-Z_a-z]\w{0,80}(?:\\\w{1,80}){0,10})"
 _UNCAUGHT = re.compile(
-    rf"(?:Uncaught|Unhandled) (?:PHP Exception )?(?:exception ')?{_CLASS}'?(?:: \"?| with message ')(?P<message>.{{0,700}})$"
+    rf"(?:Uncaught|Unhandled) (?:PHP Exception )?(?:exception ')?{_CLASS}'?(?:: \"?| with message ')"
+    rf"(?P<message>.{{0,700}})$"
 )
 _QUOTED = re.compile(
-    rf"(?:[Ee]xception|Next) '?{_CLASS}'? with message '(?P<message>.{{0,700}}?)' in (?P<file>[^\s:]{{1,300}}):\d{{1,7}}"
+    rf"(?:[Ee]xception|Next) '?{_CLASS}'? with message '(?P<message>.{{0,700}}?)' in "
+    rf"(?P<file>[^\s:]{{1,300}}):\d{{1,7}}"
 )
 _LOCATED = re.compile(rf"(?:^|\s){_CLASS}: (?P<message>.{{0,600}}?) in (?P<file>[^\s:]{{1,300}}\.php):\d{{1,7}}")
 _LARAVEL = re.compile(
     rf"\[object\] \({_CLASS}\(code: -?\w{{1,10}}\): (?P<message>.{{0,600}}?) at (?P<file>[^\s:]{{1,300}}):\d{{1,7}}\)"
 )
 _FATAL = re.compile(
-    r"(?:PHP )?(?P<type>Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error): {1,2}(?P<message>.{1,600}?) in (?P<file>[^\s:]{1,300}) on line \d{1,7}"
+    r"(?:PHP )?(?P<type>Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error): {1,2}"
+    r"(?P<message>.{1,600}?) in (?P<file>[^\s:]{1,300}) on line \d{1,7}"
 )
 _TAIL = re.compile(
-    r"['\"]?,? (?:in|at) (?P<file>/?[^\s:]{1,300}?\.(?:php|phtml|inc|module|tpl))(?::\d{1,7}| line \d{1,7}|\(\d{1,7}\))?.{0,200}$"
+    r"['\"]?,? (?:in|at) (?P<file>/?[^\s:]{1,300}?\.(?:php|phtml|inc|module|tpl))(?::\d{1,7}| line \d{1,7}"
+    r"|\(\d{1,7}\))?.{0,200}$"
 )
 _DEFINED = re.compile(
     r",? (?:and )?(?:called in \S{1,300} on line \d{1,7})?(?: and)? defined(?: in (?P<file>\S{1,300}):\d{1,7})?$"
 )
 _FRAME = re.compile(
-    r"\s*#(?P<number>\d{1,4}) (?:(?P<file>\S[^\n(]{0,300}?)\(\d{1,7}\)|(?P<internal>\[internal function\])): (?P<call>[^\n]{1,500})$"
+    r"\s*#(?P<number>\d{1,4}) (?:(?P<file>\S[^\n(]{0,300}?)\(\d{1,7}\)|(?P<internal>\[internal function\])): "
+    r"(?P<call>[^\n]{1,500})$"
 )
 _END = re.compile(r"\s*#\d{1,4} \{main\}")
 _CALL = re.compile(r"(?P<name>[\w\\:>{}@$-]{1,300})\(")

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memory.signature.inapp import origin_of, own, tracked
+from memory.signature import ipython
+from memory.signature.inapp import inside_library, origin_of, own, tracked
+from memory.signature.packages import of_package
 from memory.signature.paths import plain_path, short_name
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 from memory.signature.words import words
@@ -23,6 +25,8 @@ _IMPLICIT = "During handling of the above exception"
 _SKIPPED = re.compile(
     r"\s*(?:[\^~]+[\s\^~]*$|\[Previous line repeated|\[?\.\.\. ?\d* ?(?:additional )?|\.\.\.|…|-{3,}$)"
 )
+_PAGE = re.compile(r"\s{0,8}Exception Type: {1,4}(?P<type>[A-Za-z_][\w.]{0,150})(?: at .{0,300})?$")
+_PAGE_VALUE = "Exception Value:"
 _EXPORT_FRAMES = 2
 _COMPREHENSIONS = frozenset(("<listcomp>", "<dictcomp>", "<setcomp>"))  # inlined since Python 3.12
 _NOWHERE = re.compile(
@@ -83,13 +87,13 @@ def _traces(readings: Sequence[tuple[_Reading, str]]) -> list[Trace]:
     traces: list[Trace] = []
     chain: list[_Reading] = []
     for read, joint in readings:
-        if joint == "" and chain:
-            traces.append(_trace(chain))
+        if joint != "explicit" and chain:
+            traces.append(_trace(chain, handled=joint == "implicit"))
         chain = [*chain, read] if joint == "explicit" else [read]
     return [*traces, _trace(chain)] if chain else traces
 
 
-def _trace(chain: Sequence[_Reading]) -> Trace:
+def _trace(chain: Sequence[_Reading], *, handled: bool = False) -> Trace:
     # Python prints the root first; a trace holds it last.
     return Trace(
         language="python",
@@ -99,10 +103,17 @@ def _trace(chain: Sequence[_Reading]) -> Trace:
         ),
         first=chain[0].first,
         last=chain[-1].last,
+        handled=handled,
     )
 
 
 def _read(lines: Sequence[str], at: int) -> _Reading:
+    shown = ipython.header(lines[at])
+    if shown:
+        told = ipython.read(lines, at, shown)
+        return _Reading(
+            first=at, last=told.last, margin=0, frames=list(told.frames), type=told.type, message=told.message
+        )
     return _frames(lines, at + 1, _Reading(first=at, last=at, margin=_margin(lines[at])))
 
 
@@ -133,7 +144,7 @@ def _frames(lines: Sequence[str], at: int, read: _Reading) -> _Reading:
         elif _HEADER in line or _EXPLICIT in line or _IMPLICIT in line:
             break
         elif line.strip() and not _SKIPPED.match(line):
-            raised = _end(line, read, indented=indented, code=code)
+            raised = _on_page(lines, at) or _end(line, read, indented=indented, code=code)
             if raised:
                 read.type, read.message = raised
                 read.last = at
@@ -156,6 +167,15 @@ def _ends_after_blank(lines: Sequence[str], at: int) -> bool:
         or following.startswith("  ")
         or _raised(following.strip(), known=True)
     )
+
+
+def _on_page(lines: Sequence[str], at: int) -> tuple[str, str] | None:
+    """What Django's error page says below the frames."""
+    found = _PAGE.match(lines[at])
+    if not found:
+        return None
+    value = next((line for line in lines[at : at + 3] if line.lstrip().startswith(_PAGE_VALUE)), "")
+    return found["type"], value.split(_PAGE_VALUE, 1)[-1].strip()
 
 
 def _end(line: str, read: _Reading, *, indented: bool, code: int) -> tuple[str, str] | None:
@@ -196,7 +216,7 @@ def place(frame: Frame, repo: RepoView) -> Place:
     origin = Origin.LIBRARY if not known and not own(path, repo) and origin_of(path) is Origin.LIBRARY else Origin.APP
     if origin is Origin.APP and origin_of(known or path) is Origin.TEST:
         origin = Origin.TEST
-    if origin is Origin.LIBRARY and frame.file.startswith("<"):
+    if origin is Origin.LIBRARY and (frame.file.startswith("<") or of_package("python_runtime", inside_library(path))):
         origin = Origin.RUNTIME
     home = known or short_name(path)
     return Place(key=f"{home}:{_function(frame.function)}", origin=origin, home=home)

@@ -10,9 +10,13 @@ from memory.signature.inapp import origin_of, own, tracked
 from memory.signature.paths import plain_path, short_name
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
-_FILE = r"(?P<file>(?:[A-Za-z]:)?[^\s:'\"()]{0,300}?(?:\.(?:rb|erb|rake|ru|haml|slim|jbuilder|thor|gemspec)|/bin/[\w.-]{1,60}|Rakefile|<internal:[\w/-]{1,60}>))"
+_FILE = (
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:'\"()]{0,300}?"
+    r"(?:\.(?:rb|erb|rake|ru|haml|slim|jbuilder|thor|gemspec)|/bin/[\w.-]{1,60}|Rakefile|<internal:[\w/-]{1,60}>))"
+)
 _FRAME = re.compile(
-    rf"(?:\s|\d{{1,4}}: |from |\[\w{{1,20}}\](?:\.\.\.)?|#\d{{1,4}} ){{0,12}}{_FILE}:\d{{1,7}}(?::in [`'](?P<function>[^\n]{{1,200}}?)')?\s*$"
+    rf"(?:\s|\d{{1,4}}: |from |\[\w{{1,20}}\](?:\.\.\.)?|#\d{{1,4}} ){{0,12}}{_FILE}:\d{{1,7}}(?::in [`']"
+    rf"(?P<function>[^\n]{{1,200}}?)')?\s*$"
 )
 _ARROW = re.compile(
     rf"\s{{0,12}}(?:\[\w{{1,20}}\](?:\.\.\.)?)?{_FILE}:\d{{1,7}} ?(?:→|->|in) ?(?P<function>[^\n]{{1,120}})$"
@@ -21,17 +25,19 @@ _LINE_OF = re.compile(
     rf"\s{{0,12}}line \d{{1,7}} of (?:\[\w{{1,20}}\](?:\.\.\.)?/?)?{_FILE}: (?P<function>[^\n]{{1,120}})$"
 )
 _INLINE = re.compile(
-    rf"\s{{0,8}}{_FILE}:\d{{1,7}}:in [`'](?P<function>[^'\n]{{1,200}})': (?P<message>.{{0,600}}?) \((?P<type>[A-Z][\w:]{{1,150}})\)\s*$"
+    rf"\s{{0,8}}{_FILE}:\d{{1,7}}:in [`'](?P<function>[^'\n]{{1,200}})': "
+    rf"(?P<message>.{{0,600}}?) \((?P<type>[A-Z][\w:]{{1,150}})\)\s*$"
 )
 _CLASS = r"(?P<type>[A-Z]\w{0,80}(?:::[A-Z]\w{0,80}){0,8})"
 _HEADERS = (
     re.compile(rf"\s{{0,8}}{_CLASS} \((?P<message>.{{0,600}})\):?\s*$"),
     re.compile(rf"\s{{0,8}}{_CLASS}: (?P<message>.{{0,600}})$"),
     re.compile(rf"\s{{0,8}}{_CLASS} - (?P<message>.{{0,600}})$"),
-    re.compile(rf"An? {_CLASS} occurred\b"),
+    re.compile(rf"\s{{0,8}}An? {_CLASS} occurred\b"),
 )
 _IN_LINE = re.compile(
-    r"(?:^|[\s:(])(?P<type>(?:[A-Z]\w{0,80}::){0,8}[A-Z]\w{0,80}(?:Error|Exception|NotFound|Invalid|Timeout)): (?P<message>.{0,600})$"
+    r"(?:^|[\s:(])(?P<type>(?:[A-Z]\w{0,80}::){0,8}[A-Z]\w{0,80}(?:Error|Exception|NotFound|Invalid|Timeout)): "
+    r"(?P<message>.{0,600})$"
 )
 _BLOCK = re.compile(r"^(?:block (?:\(\d{1,3} levels\) )?in |rescue in |ensure in )+")
 _ERB = re.compile(r"_{2,3}\d{3,25}(?:_\d{1,25})?$")

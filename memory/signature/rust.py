@@ -11,10 +11,12 @@ from memory.signature.paths import plain_path, short_name
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _OLD = re.compile(
-    r"thread '[^'\n]{0,100}'(?: \(\d{1,9}\))? panicked at '(?P<message>.{0,600})', (?P<file>[^\s:]{1,300}):\d{1,7}(?::\d{1,7})?"
+    r"thread '[^'\n]{0,100}'(?: \(\d{1,9}\))? panicked at '(?P<message>.{0,600})', (?P<file>[^\s:]{1,300}):\d{1,7}"
+    r"(?::\d{1,7})?"
 )
 _NEW = re.compile(
-    r"thread '[^'\n]{0,100}'(?: \(\d{1,9}\))? panicked at (?P<file>[^\s:']{1,300}):\d{1,7}:\d{1,7}:?\s*(?P<message>.{0,600})$"
+    r"thread '[^'\n]{0,100}'(?: \(\d{1,9}\))? panicked at (?P<file>[^\s:']{1,300}):\d{1,7}:\d{1,7}:?\s*"
+    r"(?P<message>.{0,600})$"
 )
 _FRAME = re.compile(r"\s*\d{1,4}: {1,16}(?:0x[0-9a-f]{1,16} - )?(?P<function>\S.{0,400})$")
 _WHERE = re.compile(r"\s*at (?P<file>\S[^\n]{0,300}?\.rs):\d{1,7}(?::\d{1,7})?\s*$")

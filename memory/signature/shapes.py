@@ -59,6 +59,7 @@ class Trace:
     chain: tuple[Thrown, ...]
     first: int
     last: int
+    handled: bool = False  # another exception was raised while this one was handled: people quote that one
 
 
 @dataclass(frozen=True, kw_only=True)

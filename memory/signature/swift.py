@@ -20,13 +20,17 @@ _CRASHED = re.compile(
 _TYPE = re.compile(r"(?:Exception Type: {1,4}|Fatal Exception: )(?P<type>[\w.]{1,80})")
 _REASON = re.compile(r"reason: '(?P<message>.{1,400}?)'$")
 _FRAME = re.compile(
-    r"\s*(?P<number>\d{1,4}) {1,4}(?P<module>[\w.?-]{1,80})\s{1,60}(?:0x[0-9a-fA-F]{1,16} )?(?P<symbol>\S.{0,400}?)(?: \+ \d{1,10})?(?: \((?P<file>[^()\s:]{1,200}):\d{1,7}\))?\s*$"
+    r"\s*(?P<number>\d{1,4}) {1,4}(?P<module>[\w.?-]{1,80})\s{1,60}(?:0x[0-9a-fA-F]{1,16} )?(?P<symbol>\S.{0,400}?)"
+    r"(?: \+ \d{1,10})?(?: \((?P<file>[^()\s:]{1,200}):\d{1,7}\))?\s*$"
 )
 _CLOSURE = re.compile(
-    r"(?:(?:partial apply for |specialized |thunk for |reabstraction thunk helper |closure #\d{1,4} (?:\([^)]{0,200}\) )?(?:\S{1,80} )??in |implicit closure #\d{1,4} in |@objc |static |merged ){1,6})"
+    r"(?:(?:partial apply for |specialized |thunk for |reabstraction thunk helper |closure #\d{1,4} "
+    r"(?:\([^)]{0,200}\) )?(?:\S{1,80} )??in |implicit closure #\d{1,4} in |@objc |static |merged ){1,6})"
 )
 _SYSTEM = re.compile(
-    r"^(?:lib\w{1,60}(?:\.dylib)?|libsystem_\w{1,40}|UIKit(?:Core)?|CoreFoundation|Foundation|SwiftUI|AppKit|QuartzCore|GraphicsServices|dyld(?:_sim)?|libdispatch\S{0,20}|CFNetwork|CoreData|WebKit|AVFoundation|Combine)$"
+    r"^(?:lib\w{1,60}(?:\.dylib)?|libsystem_\w{1,40}|UIKit(?:Core)?|CoreFoundation|Foundation|SwiftUI|AppKit"
+    r"|QuartzCore|GraphicsServices|dyld(?:_sim)?|libdispatch\S{0,20}|CFNetwork|CoreData|WebKit|AVFoundation"
+    r"|Combine)$"
 )
 _FRAMES_WITHIN = 12
 

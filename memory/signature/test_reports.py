@@ -17,7 +17,8 @@ _VITEST = re.compile(r"\s{0,8}(?:FAIL|×|❯) {1,3}(?P<file>[^\s>]{1,200}\.[cm]?
 _GO = re.compile(r"\s{0,8}--- FAIL: (?P<test>Test[\w/#.=-]{1,200}) \(\d")
 _GO_AT = re.compile(r"\s{2,12}(?P<file>[\w.-]{1,100}_test\.go):\d{1,7}: ")
 _MAVEN = re.compile(
-    r"\s{0,4}(?:\[ERROR\] )?\s{0,4}(?P<test>[A-Z]\w{1,150}\.[a-z]\w{1,150})(?:\([^)\n]{0,80}\))?(?:->[\w.:]{1,200})?:\d{1,7} (?P<message>.{1,400})$"
+    r"\s{0,4}(?:\[ERROR\] )?\s{0,4}(?P<test>[A-Z]\w{1,150}\.[a-z]\w{1,150})(?:\([^)\n]{0,80}\))?"
+    r"(?:->[\w.:]{1,200})?:\d{1,7} (?P<message>.{1,400})$"
 )
 _GRADLE = re.compile(r"\s{0,4}(?P<test>[A-Z]\w{1,150} > [\w ,.()-]{1,200}?)(?:\(\))? FAILED$")
 _RSPEC = re.compile(r"\s{0,4}rspec (?P<file>\./[^\s:]{1,200}_spec\.rb):\d{1,7} # (?P<test>[^\n]{1,300})$")
@@ -27,7 +28,7 @@ _NUMBERED = re.compile(r"#\d{1,6}|\b\d{1,12}\b")
 _TYPE_WITHIN = 12
 
 
-def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
+def find(lines: Sequence[str], _repo: RepoView) -> list[Finding]:
     """One finding for each failed test, in the order of the report."""
     found: list[Finding] = []
     for at, line in enumerate(lines):
