@@ -25,17 +25,18 @@ def failure(error: Exception, model: Model, variable: str) -> Failure:
     """Read one error of litellm's, told by its class and status. `variable` holds the provider's key."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     said = _said(error, model)
-    if kinds & {"AuthenticationError", "PermissionDeniedError"}:
+    status = getattr(error, "status_code", None)
+    if status in (401, 403) or "AuthenticationError" in kinds:
         reason = f"{model.name} refused the key; set the environment variable {variable}"
         return Failure(ending=Parked(cause=ParkCause.TOKEN, reason=reason))
     if "ContextWindowExceededError" in kinds:
         return Failure(ending=Parked(cause=ParkCause.MODEL, reason=said), too_long=True)
-    if "ContentPolicyViolationError" in kinds:
+    # A provider's own wording often reaches us under the class of any bad request.
+    if "ContentPolicyViolationError" in kinds or "content_policy" in said:
         return Failure(ending=UnreadableAnswer(reason=f"the provider refused to answer: {said}"))
     if "RateLimitError" in kinds:
         reason = f"{model.name} allows no more calls for now"
         return Failure(ending=Parked(cause=ParkCause.RATE_LIMIT, reason=reason), again=True, wait_seconds=_wait(error))
-    status = getattr(error, "status_code", None)
     again = bool(kinds & {"APITimeoutError", "APIConnectionError"}) or (isinstance(status, int) and status >= 500)
     return Failure(
         ending=Parked(cause=ParkCause.MODEL, reason=said),

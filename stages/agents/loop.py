@@ -16,7 +16,7 @@ from stages.agents.model import Model, NoModel, Price, listed, price_of, window_
 from stages.agents.tools import Tools
 from stages.agents.turn import Message, Turn, turn_of
 from stages.agents.work import Work
-from stages.errors import LimitReached, ParkCause, Parked
+from stages.errors import ParkCause, Parked
 from stages.journal import Journal, ModelAnswered
 from stages.prompt import Prompt
 
@@ -157,8 +157,6 @@ class Caller:
         """Wait for the next try, or raise what the conversation ends with."""
         if failed.too_long and tries <= RETRIES_AT_MOST:
             self._window //= 2
-            if self._window <= self._output + OUTPUT_AT_LEAST:
-                raise LimitReached(limit="model's window", spent="the prompt", allowed=self._window) from None
             return
         wait = failed.wait_seconds if failed.wait_seconds is not None else 2.0**tries
         if not failed.again or tries > RETRIES_AT_MOST or wait > WAIT_AT_MOST:

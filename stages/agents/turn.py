@@ -78,8 +78,6 @@ def _calls(asked: Any, place: int) -> tuple[ToolCall, ...]:
 
 
 def _arguments(sent: object) -> tuple[Mapping[str, object] | None, str]:
-    if isinstance(sent, Mapping):
-        return dict(sent), ""
     text = str(sent or "{}")
     if len(text) > ARGUMENTS_AT_MOST:
         return None, f"the arguments have more than {ARGUMENTS_AT_MOST} characters"

@@ -223,6 +223,16 @@ def test_many_red_tests_are_counted_and_a_long_diff_is_cut_where_everybody_sees_
     assert text.endswith("more characters)")
 
 
+def test_blocks_that_have_nothing_to_say_are_not_there() -> None:
+    bare = Case(ticket=ticket("T", ""), asking=Asking(scope=SCOPE, at=NOW))
+    given = SummaryGiven(case=bare, ended="dropped", patch=Patch(diff="", files=PATCH.files, cut=True))
+
+    text = stage(EntryPoint.SUMMARISE).body(given)
+
+    assert text.split("\n")[-4:] == ["Ticket:", "| T", "", "Ended: dropped"]
+    assert "Patch:" not in text
+
+
 def test_what_was_left_out_of_a_ticket_is_said_in_words_of_ours() -> None:
     long = ticket("T", "seen <!-- hidden -->", *[f"comment {number}" for number in range(300)])
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -44,6 +47,12 @@ MARKER = "[ticketsmith:lessons] 1 of 1"
         ("B33 named", "a&lt;!-- hidden --&gt;b", "ab"),
         ("B33 double", "a&amp;#60;!-- hidden -->b", "ab"),
         ("B33 nested", "a&am&#112;;lt;!-- hidden -->b", "ab"),
+        ("B33 no entity", "&#; &#x; &#xg1; &#1a; &; &amp", "&#; &#x; &#xg1; &#1a; &; &amp"),
+        (
+            "B33 no entity beside one",
+            "&#x; &#1a; &lt; &unknown; &" + "l" * 50 + ";",
+            "&#x; &#1a; < &unknown; &" + "l" * 50 + ";",
+        ),
         ("B33 line break", "a&#10;&NewLine;b", "a\n\nb"),
         ("B35", '[a](http://x "hidden")', "[a](http://x)"),
         ("B35 reference", '[x]: http://x "hidden"', "[x]: http://x"),
@@ -204,9 +213,42 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_64_kb_of_hostile_text_take_less_than_50_ms(text: str) -> None:
-    assert fastest(lambda: sanitise(text)) < 0.05
+# In a process of its own: measuring coverage makes everything several times slower.
+MEASURE = """
+import json, sys, time
+from stages.quoting import sanitise
+took = {}
+for name, text in json.load(sys.stdin).items():
+    took[name] = []
+    for _ in range(3):
+        begun = time.process_time()
+        sanitise(text)
+        took[name].append(time.process_time() - begun)
+print(json.dumps({name: min(seconds) for name, seconds in took.items()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def seconds() -> dict[str, float]:
+    """Processor time that each hostile text takes."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE],
+        input=json.dumps(HOSTILE),
+        env=environment,
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    took: dict[str, float] = json.loads(done.stdout)
+    return took
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_64_kb_of_hostile_text_take_less_than_50_ms(name: str, seconds: dict[str, float]) -> None:
+    assert seconds[name] < 0.05
 
 
 def test_pictures_in_pictures_hide_nothing_however_deep() -> None:
@@ -220,13 +262,3 @@ def test_pictures_in_pictures_hide_nothing_however_deep() -> None:
 
 def test_a_pile_of_titles_below_a_reference_goes_at_once() -> None:
     assert sanitise('[x]: u\n"hidden"\n"hidden"\n(hidden)\nseen').text == "[x]: u\nseen"
-
-
-def fastest(work: Callable[[], object]) -> float:
-    """Seconds of the fastest of five: the others waited for somebody else."""
-    seconds = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - begun)
-    return min(seconds)

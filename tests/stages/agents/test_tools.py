@@ -96,6 +96,7 @@ def test_search_finds_plain_text_and_is_cut() -> None:
 
     assert use(workspace, "search", text="total(", path="a.py") == "| a.py:1: def total(cart):"
     assert use(workspace, "search", text=".*") == "(nothing found)"
+    assert use(workspace, "search", text="total", path="bin") == "(nothing found)"
     assert use(workspace, "search", text="total", path="b").endswith(
         "| b/c.py:60: total.\n(more than 60 lines; name a path)"
     )
