@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 
 from memory.signature.canon import canonical
-from memory.signature.inapp import tracked
+from memory.signature.located import tracked
 from memory.signature.normalise import template
-from memory.signature.paths import plain_path, short_name
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Finding, RepoView
 
-HINTS = ("error", "rror TS", "TS2", "undefined", "未定义", "unresolved", ".java:[", "e: ")
+HINTS = ("referenced from:", "error", "rror TS", "TS2", "undefined", "未定义", "unresolved", ".java:[", "e: ")
 ERRORS_AT_MOST = 3
+LOOKED_AT = 60  # errors; a cascade of one error says no more
 _FILE = r"(?P<file>(?:[A-Za-z]:)?[^\s:(\[\"']{1,300}\.\w{1,10})"
 _LOCATED = re.compile(
     rf"(?:ERROR in )?{_FILE}(?::\d{{1,7}}(?::\d{{1,7}})?:?|\(\d{{1,7}}(?:,\d{{1,7}}){{0,3}}\):?"
@@ -34,14 +35,20 @@ _NEVER = re.compile(
     r"could not compile|aborting due to|ld returned \d|linker command failed|collect2|Error \d{1,3}$|build failed",
     re.IGNORECASE,
 )
+_PROJECT = re.compile(r"\s\[[^\[\]]{1,300}proj\]$")
+_APPLE = re.compile(r"\s{0,8}\"(?P<symbol>[^\"\n]{1,300})\", referenced from:")
 _SNIPPET_LINES = 14
 
 
 def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
     """The first three errors; those that only say that there were errors never count."""
     found: list[Finding] = []
+    looked = 0
     for at, line in enumerate(lines):
         told = _of_line(lines, line, at, repo)
+        looked += told is not None
+        if looked > LOOKED_AT:
+            break
         if told and not any(
             told.frames == other.frames
             and told.template == other.template
@@ -55,14 +62,13 @@ def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
 
 
 def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Finding | None:
-    linked = canonical(line) if _links(line) else None
-    if linked and linked.name == "ld-undefined":
-        symbol = "".join(linked.discriminators[0].split())
+    symbol = _unlinked(line)
+    if symbol:
         return Finding(
             kind="compiler",
             language="linker",
             type="",
-            template=linked.name,
+            template="ld-undefined",
             discriminators=(symbol,),
             first=at,
             last=at,
@@ -90,8 +96,16 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
     return None
 
 
-def _links(line: str) -> bool:
-    return "undefined" in line or "未定义" in line or "unresolved external" in line
+def _unlinked(line: str) -> str:
+    """The symbol that a linker misses, without blanks."""
+    apple = _APPLE.match(line) if "referenced from:" in line else None
+    if apple:
+        return "".join(apple["symbol"].split())
+    if "undefined" in line or "未定义" in line or "unresolved external" in line:
+        linked = canonical(line)
+        if linked and linked.name == "ld-undefined":
+            return "".join(linked.discriminators[0].split())
+    return ""
 
 
 def _rustc(lines: Sequence[str], at: int, head: re.Match[str], repo: RepoView) -> Finding | None:
@@ -112,14 +126,14 @@ def _rustc(lines: Sequence[str], at: int, head: re.Match[str], repo: RepoView) -
 
 def _finding(file: str, code: str, message: str, at: tuple[int, int], repo: RepoView) -> Finding:
     path = plain_path(file)
-    words = template(message.rsplit(" [/", 1)[0])
+    words = template(_PROJECT.sub("", message))
     return Finding(
         kind="compiler",
         language="compiler",
         type=code,
         template=words.text,
         discriminators=words.discriminators,
-        frames=(tracked(path, repo) or "/".join(path.split("/")[-2:]) if file else short_name(path),),
+        frames=("/".join((tracked(path, repo) or path).split("/")[-2:]),),
         first=at[0],
         last=at[1],
     )

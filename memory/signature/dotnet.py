@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memory.signature.inapp import tracked
+from memory.signature.located import tracked
 from memory.signature.packages import of_package
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
@@ -92,7 +92,7 @@ def _above(lines: Sequence[str], at: int) -> list[_Reading]:
             break
         found = _headers(lines[up], up)
         if found:
-            return found
+            return _with_parameter(found, lines, up)
     return []
 
 
@@ -105,6 +105,14 @@ def _headers(line: str, at: int) -> list[_Reading]:
             found.append(
                 _Reading(type=match["type"].split("`")[0], message=(match["message"] or "").strip(), first=at, last=at)
             )
+    return found
+
+
+def _with_parameter(found: list[_Reading], lines: Sequence[str], at: int) -> list[_Reading]:
+    # older runtimes name the parameter in a line of its own
+    following = lines[at + 1].strip() if at + 1 < len(lines) else ""
+    if found and following.startswith("Parameter name: "):
+        found[-1].message = f"{found[-1].message} (Parameter '{following.split(': ', 1)[1]}')"
     return found
 
 

@@ -17,6 +17,7 @@ from memory.signature.keys import keys_of, parts_of, strong_keys, word_keys
 from memory.signature.native import FAMILY as NATIVE
 from memory.signature.php import FAMILY as PHP
 from memory.signature.python import FAMILY as PYTHON
+from memory.signature.python import PYTEST
 from memory.signature.ruby import FAMILY as RUBY
 from memory.signature.rust import FAMILY as RUST
 from memory.signature.shapes import Family, Finding, RepoView, Text
@@ -24,7 +25,7 @@ from memory.signature.swift import FAMILY as SWIFT
 from memory.types import ErrorSignature
 
 SIGNATURES_AT_MOST = 3
-FAMILIES: tuple[Family, ...] = (PYTHON, JAVA, DOTNET, JAVASCRIPT, GO, RUST, RUBY, PHP)
+FAMILIES: tuple[Family, ...] = (PYTHON, PYTEST, JAVA, DOTNET, JAVASCRIPT, GO, RUST, RUBY, PHP)
 # Their texts look like parts of the others': read only where those found nothing.
 LAST_FAMILIES: tuple[Family, ...] = (SWIFT, NATIVE)
 FINDERS: tuple[tuple[tuple[str, ...], Callable[[Sequence[str], RepoView], list[Finding]]], ...] = (

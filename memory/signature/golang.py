@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.signature.inapp import in_tests, origin_of, tracked
+from memory.signature.located import Located, located
 from memory.signature.packages import of_package
-from memory.signature.paths import plain_path, short_name
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
-_PANIC = re.compile(r"(?:.{0,120}?\b)?(?P<type>panic|fatal error): (?P<message>.+)$")
+_PANIC = re.compile(r"(?:.{0,120}?\b)?(?P<type>panic|fatal error)(?: serving \S{1,80})?: (?P<message>.+)$")
 _GOROUTINE = re.compile(r"goroutine \d{1,9}(?: gp=\S{1,20} m=\S{1,20}(?: mp=\S{1,20})?)? \[[^\]\n]{1,100}\]:")
 _CALL = re.compile(r"\s{0,8}(?P<function>[\w./~@%*()\[\]{},·-]{1,300}?)\((?P<args>[^\n]{0,400})\)\s*$")
 _WHERE = re.compile(r"\s{1,16}(?P<file>\S[^\n]{0,300}?\.(?:go|s|c)):\d{1,7}(?: \+0x[0-9a-f]{1,12})?\s*$")
@@ -33,7 +33,11 @@ def parse(lines: Sequence[str]) -> list[Trace]:
             traces += [trace] if trace.chain[0].frames else []
             told = -1
             continue
-        if ("panic: " in line or "fatal error: " in line) and _PANIC.match(line.strip()) and told < 0:
+        if (
+            ("panic: " in line or "panic serving " in line or "fatal error: " in line)
+            and _PANIC.match(line.strip())
+            and told < 0
+        ):
             told = at
         elif told >= 0 and at - told > _LOOK_BACK:
             told = -1
@@ -80,23 +84,23 @@ def _after_panic(frames: Sequence[Frame]) -> Sequence[Frame]:
 def place(frame: Frame, repo: RepoView) -> Place:
     """The last two segments of the symbol, and the file when the symbol says little."""
     path = plain_path(frame.file)
-    known = tracked(path, repo)
+    file = located(path, repo)
     symbol = frame.function
     package = symbol[: symbol.rfind("/") + 1]
     short = _GENERIC.sub("", _CLOSURES.sub("", symbol[len(package) :]))
-    key = f"{short}@{known or short_name(path)}" if short in _ENTRY_NAMES else short
-    return Place(key=key, origin=_origin(symbol, path, known, repo), home=known or short_name(path))
+    key = f"{short}@{path.rsplit('/', 1)[-1]}" if short in _ENTRY_NAMES else short
+    return Place(key=key, origin=_origin(symbol, file, repo), home=file.name)
 
 
-def _origin(symbol: str, path: str, known: str, repo: RepoView) -> Origin:
-    own = bool(known) or any(name and symbol.startswith(name) for name in repo.own_packages)
+def _origin(symbol: str, file: Located, repo: RepoView) -> Origin:
+    own = file.ours or any(name and symbol.startswith(name) for name in repo.own_packages)
     first = symbol.split("(", 1)[0]
     standard = "." not in first.split("/", 1)[0] and "/" in first
     if not own and (
-        origin_of(path) is Origin.LIBRARY or of_package("go", symbol) or (standard and not first.startswith("main"))
+        file.origin is Origin.LIBRARY or of_package("go", symbol) or (standard and not first.startswith("main"))
     ):
         return Origin.LIBRARY if not symbol.startswith(("runtime.", "panic")) else Origin.RUNTIME
-    return Origin.TEST if in_tests(path) else Origin.APP
+    return Origin.TEST if file.origin is Origin.TEST else Origin.APP
 
 
 FAMILY = Family(language="go", parse=parse, place=place, hints=("goroutine ",))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memory.signature.shapes import Finding, RepoView
 
-HINTS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "onitor", "is DOWN")
+HINTS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "onitor")
 _REQUEST = re.compile(
     r"(?<![A-Za-z])(?P<method>GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (?P<url>(?:https?://|/)[^\s\"'`<>]{0,400})"
     r"(?P<after>[^\n]{0,160})"
@@ -27,9 +27,9 @@ _ID = re.compile(
 )
 _SLUG = re.compile(r"^[a-z]+(?:-[a-z]+){1,8}$")
 _VERSION = re.compile(r"^v\d{1,3}$")
-_MONITOR = re.compile(
-    r"(?:Monitor|Check|Service) (?:is )?(?P<state>DOWN|down|failed)?:? ?[\"'\[]?(?P<name>[\w .-]{2,80}?)[\"'\]]? "
-    r"(?:is )?(?P<after>DOWN|down|failing)\b"
+_MONITORS = (
+    re.compile(r"[Mm]onitor (?:is )?(?:DOWN|down|failing): ?\"?(?P<name>[\w][\w .-]{1,80})"),
+    re.compile(r"[Mm]onitor:? [\"'\[]?(?P<name>[\w][\w .-]{1,80}?)[\"'\]]? (?:is )?(?:DOWN|down|failing)\b"),
 )
 
 
@@ -51,9 +51,11 @@ def _of_line(line: str, at: int) -> Finding | None:
         status = _STATUS.search(request["after"]) or _FIRST.search(line[: request.start()])
         if status:
             return _finding(request["method"], status["status"], route(request["url"]), at)
-    monitor = _MONITOR.search(line) if "DOWN" in line or "down" in line or "failing" in line else None
-    if monitor and "onitor" in line:
-        return _finding("monitor", "down", " ".join(monitor["name"].lower().split()), at)
+    if "onitor" in line:
+        for pattern in _MONITORS:
+            monitor = pattern.search(line)
+            if monitor:
+                return _finding("monitor", "down", " ".join(monitor["name"].lower().split()), at)
     return None
 
 

@@ -1,12 +1,10 @@
-"""Whose code a file is: the repository's, its tests', a library's or the runtime's."""
+"""Whose code a file is when nothing is known of the repository: the program's, its tests' or a library's."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
 
-from memory.signature.shapes import Origin, RepoView
+from memory.signature.shapes import Origin
 from memory.signature.words import word_set
 
 _LIBRARY_FOLDER = re.compile(
@@ -32,12 +30,17 @@ _TEST_FILE = re.compile(
     r"|[.-]spec)\.\w{1,5}$"
     r"|(?:^|/)\w{0,200}(?:Tests?|TestCase|Spec|IT)\.(?:java|kt|scala|cs|php|swift|groovy)$"
 )
-_SOURCE_ROOTS = ("src/", "lib/", "python/", "src/main/java/", "src/main/kotlin/", "app/")
 
 
 def in_library(path: str) -> bool:
     """Whether a path (with `/`) belongs to something installed."""
     return bool(_LIBRARY_FOLDER.search(path) or _LIBRARY_PATH.search(path))
+
+
+def installed(path: str) -> str | None:
+    """The part of a path below the folder of packages that it goes through; None when it goes through none."""
+    ends = [found.end() for found in _LIBRARY_FOLDER.finditer(path)]
+    return path[ends[-1] :] if ends else None
 
 
 def inside_library(path: str) -> str:
@@ -56,38 +59,3 @@ def origin_of(path: str) -> Origin:
     if in_library(path):
         return Origin.LIBRARY
     return Origin.TEST if in_tests(path) else Origin.APP
-
-
-def own(path: str, repo: RepoView) -> bool:
-    """Whether the path goes through a package of the repository itself, installed or not."""
-    return any(f"/{name}/" in f"/{path}" for name in repo.own_packages if name)
-
-
-def tracked(path: str, repo: RepoView) -> str:
-    """The tracked file that a frame's path means, or ""."""
-    if not repo.files or not path:
-        return ""
-    candidates = _by_name(repo.files).get(path.rsplit("/", 1)[-1], ())
-    installed = _LIBRARY_FOLDER.search(path)
-    if installed:
-        inside = path[installed.end() :]
-        return next((file for file in candidates if inside in _spellings(file)), "")
-    if _LIBRARY_PATH.search(path):
-        return ""
-    whole = [file for file in candidates for spelling in _spellings(file) if f"/{path}".endswith(f"/{spelling}")]
-    if whole:
-        return max(whole, key=len)
-    inner = [file for file in candidates if file.endswith(f"/{path.lstrip('./')}")]
-    return inner[0] if len(inner) == 1 else ""
-
-
-def _spellings(file: str) -> tuple[str, ...]:
-    return (file, *(file.removeprefix(root) for root in _SOURCE_ROOTS if file.startswith(root)))
-
-
-@lru_cache(maxsize=8)
-def _by_name(files: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
-    named: dict[str, list[str]] = {}
-    for file in sorted(files):
-        named.setdefault(file.rsplit("/", 1)[-1], []).append(file)
-    return {name: tuple(paths) for name, paths in named.items()}

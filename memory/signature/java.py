@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memory.signature.inapp import tracked
+from memory.signature.located import tracked
 from memory.signature.packages import of_package
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
@@ -16,11 +16,11 @@ _FRAME = re.compile(
 )
 # Crash services print frames without `at`.
 _BARE_FRAME = re.compile(
-    r"\s*(?P<function>(?:[a-z][\w]{0,60}\.){1,12}[\w$.<>]{1,200})\((?P<where>[\w$]{1,100}\.(?:java|kt|scala"
+    r"\s*(?P<function>(?:[a-z][\w]{0,60}\.){1,12}[\w$.<>]{1,200}) ?\((?P<where>[\w$]{1,100}\.(?:java|kt|scala"
     r"|groovy):\d{1,7})\)\s*$"
 )
 _WHERE = re.compile(
-    r"(?P<file>[\w$ -]{1,100}\.\w{1,10})?(?::-?\d{1,7})?$|Native Method$|Unknown Source(?::\d{1,7})?$|<\w{1,20}>$"
+    r"(?P<file>[\w$ -]{1,100}\.\w{1,10})(?::-?\d{1,7})?$|Native Method$|Unknown Source(?::\d{1,7})?$|<\w{1,20}>$"
 )
 _HEADER = re.compile(
     r"\s*(?:.{0,120}?\bException in thread \"[^\"\n]{0,200}\" |Fatal Exception: |Caused by: |Wrapped by: |\[ERROR\] )?"
@@ -71,41 +71,37 @@ def parse(lines: Sequence[str]) -> list[Trace]:
     """Chains of exceptions; what is suppressed is not read."""
     traces: list[Trace] = []
     chain: list[_Reading] = []
-    at, suppressed = 0, False
-    while at < len(lines):
-        line = lines[at]
+    suppressed = False
+    for at, line in enumerate(lines):
         bare = line.lstrip()
         if bare.startswith(_SUPPRESSED):
             suppressed = True
         elif bare.startswith(_CAUSE) and chain:
             chain.append(_header(lines, at) or _Reading(type="", message="", first=at, last=at))
             suppressed = False
-        elif _is_frame(line):
+        elif (frame := _frame(line)) is not None:
             if suppressed:
-                at += 1
                 continue
             if not chain or at - chain[-1].last > _gap(chain[-1]):
                 traces += _ended(chain)
                 chain = [_above(lines, at)]
-            frame = _FRAME.match(line) or _BARE_FRAME.match(line)
-            if frame:
-                chain[-1].frames.append(
-                    Frame(file=_file(frame["where"]), function=frame["function"].rsplit("/", 1)[-1])
-                )
+            chain[-1].frames.append(frame)
             chain[-1].last = at
         elif _MORE.match(line):
             if chain:
                 chain[-1].last = at
             suppressed = False
-        at += 1
     return traces + _ended(chain)
 
 
-def _is_frame(line: str) -> bool:
+def _frame(line: str) -> Frame | None:
     if "(" not in line:
-        return False
-    found = _FRAME.match(line) or (_BARE_FRAME.match(line) if "." in line else None)
-    return bool(found and "." in found["function"] and _WHERE.match(found["where"]))
+        return None
+    found = _FRAME.match(line) or _BARE_FRAME.match(line)
+    if not found or "." not in found["function"]:
+        return None
+    where = _WHERE.match(found["where"])
+    return Frame(file=where["file"] or "", function=found["function"].rsplit("/", 1)[-1]) if where else None
 
 
 def _gap(read: _Reading) -> int:
@@ -130,7 +126,7 @@ def _ended(chain: Sequence[_Reading]) -> list[Trace]:
 def _above(lines: Sequence[str], at: int) -> _Reading:
     """The header of the frame at line `at`: the nearest line above that names an exception."""
     for up in range(at - 1, max(-1, at - 1 - _MESSAGE_LINES), -1):
-        if _is_frame(lines[up]):
+        if _frame(lines[up]):
             break
         found = _header(lines, up)
         if found and (found.type.endswith(_SUFFIXES) or up == at - 1):
@@ -146,11 +142,6 @@ def _header(lines: Sequence[str], at: int) -> _Reading | None:
     if not found:
         return None
     return _Reading(type=found["type"], message=(found["message"] or "").strip(), first=at, last=at)
-
-
-def _file(where: str) -> str:
-    found = _WHERE.match(where)
-    return (found["file"] or "") if found else ""
 
 
 def place(frame: Frame, repo: RepoView) -> Place:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memory.signature.inapp import origin_of, own, tracked
-from memory.signature.paths import plain_path, short_name
+from memory.signature.located import located
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 from memory.signature.words import word_set
 
@@ -16,12 +16,16 @@ _NAMED = re.compile(
     rf"\s*at (?:async )?(?:new )?(?P<function>[^\s(][^(\n]{{0,200}}?)(?: \[as [\w$<>.]{{1,100}}\])? \((?:{_POSITION}"
     rf"|(?P<inner>native|<anonymous>|[\w./:-]{{1,200}}))\)\s*$"
 )
+_TIGHT = re.compile(
+    r"\s*at (?:async )?(?:new )?(?P<function>[\w$.<>]{1,200})\((?P<file>[^\s()]{1,300}):\d{1,7}:\d{1,7}\)\s*$"
+)
 _EVAL = re.compile(r"\s*at (?P<function>[\w$.<>]{1,200}) \(eval at ")
 _PLAIN = re.compile(rf"\s*at (?:async )?{_POSITION}\s*$")
 _GECKO = re.compile(rf"\s*(?P<function>[\w$.<>/\[\]*() -]{{0,200}})@{_POSITION}\s*$")
 _NATIVE = re.compile(r"\s*(?:[\w$.]{0,100}@)?\[native code\]\s*$")
 _HEADER = re.compile(
-    r"(?:.{0,80}?Uncaught )?(?:\(in promise\) )?(?:Unhandled (?:Promise )?Rejection:? ?(?:\([\w ]{1,40}\))?:? ?)?"
+    r"(?:.{0,80}?(?:Uncaught|UnhandledPromiseRejectionWarning:) )?"
+    r"(?:\(in promise\) )?(?:Unhandled (?:Promise )?Rejection:? ?(?:\([\w ]{1,40}\))?:? ?)?"
     r"(?:\[[\w ]{1,40}\] )?"
     r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){0,3}[A-Z][\w$]{0,80})(?: \[(?P<code>[A-Z][A-Z_0-9]{2,60})\])?(?:: "
     r"(?P<message>.*)|:?\s*)$"
@@ -98,6 +102,9 @@ def _frame(line: str) -> Frame | None:
         found = _NAMED.match(line)
         if found:
             return Frame(file=found["file"] or found["inner"] or "", function=found["function"])
+        tight = _TIGHT.match(line)
+        if tight:
+            return Frame(file=tight["file"], function=tight["function"])
         plain = _PLAIN.match(line)
         if plain:
             return Frame(file=plain["file"])
@@ -137,16 +144,12 @@ def place(frame: Frame, repo: RepoView) -> Place:
         return Place(key="", origin=Origin.RUNTIME)
     path = plain_path(frame.file)
     name = _function(frame.function)
-    known = tracked(path, repo)
-    origin = origin_of(path)
-    if known or own(path, repo):
-        origin = Origin.TEST if origin_of(known or path) is Origin.TEST else Origin.APP
-    home = known or short_name(path)
-    if not known and _HASHED.search(path) and _BUNDLE.search(path):
-        home = ""  # a bundle: its name says nothing about the source
+    file = located(path, repo)
+    # a bundle's name says nothing about the source
+    home = "" if not file.ours and _HASHED.search(path) and _BUNDLE.search(path) else file.name
     if not home and (not name or _MINIFIED.fullmatch(name)):
-        return Place(key="", origin=origin)
-    return Place(key=f"{home}:{name}", origin=origin, home=home)
+        return Place(key="", origin=file.origin)
+    return Place(key=f"{home}:{name}", origin=file.origin, home=home)
 
 
 def _function(name: str) -> str:

@@ -92,8 +92,8 @@ def keys_of(parts: Parts) -> tuple[dict[str, str], dict[str, str]]:
     if parts.frames and type_:
         canon["x"] = _canonical("x", language, type_, words.text, told, list(parts.frames), parts.test_home)
         canon["f"] = _canonical("f", language, type_, *_where(parts, words, told))
-        # Where tests run, many come through one checking function: only words that say something bridge to an alert.
-        if not parts.test and (not parts.test_home or specific or words.canonical):
+        # What a program says itself, many tests provoke in one checking function: the innermost frame is not enough.
+        if not parts.test and (not parts.test_home or words.canonical):
             canon["c"] = _canonical("c", language, type_, words.text, told, list(parts.frames[:1]))
     elif parts.app and len(parts.frames) >= FRAMES_OF_F:
         canon["f"] = _canonical("f", language, "", "", [], list(parts.frames[:FRAMES_OF_F]))

@@ -19,7 +19,7 @@ _SUFFIXES = ("Error", "Exception", "Warning", "Fault", "Failure", "Violation", "
 _TYPE_AHEAD = re.compile(r"(?:^|[\s`'\"(\[>*|=])([A-Za-z_][\w.$\\]{2,200}(?:::[A-Z]\w{1,80}){0,5})\)?[`'\"]?$")
 _END = re.compile(r"[`](?:\W|$)|\s{2,}at [\w.]")
 _LOG = re.compile(
-    r"(?:^|[\s\[|])(?P<level>ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT)\b[\]|:]?\s{0,8}"
+    r"(?:^|[\s\[|])(?P<level>error(?=\])|crit(?=\])|ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT)\b[\]|:]?\s{0,8}"
     r"(?:(?:\[[^\]\n]{1,60}\]|[\w.$/-]{2,80}(?:\[\d{1,7}\])?:|--- |: |- )\s{0,4}){0,3}(?P<message>\S.{8,390})$"
 )
 _KEYED = re.compile(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.signature.inapp import in_library, in_tests, tracked
+from memory.signature.located import located
 from memory.signature.packages import of_package
-from memory.signature.paths import plain_path, short_name
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _SANITIZER = re.compile(
@@ -126,18 +126,18 @@ def _frame(rest: str) -> Frame:
 def place(frame: Frame, repo: RepoView) -> Place:
     """The last two segments of the symbol, without arguments."""
     path = plain_path(frame.file)
-    known = tracked(path, repo)
+    file = located(path, repo)
     symbol = plain_symbol(frame.function)
     if not symbol:
         return Place(
-            key=known or short_name(path), origin=Origin.APP if "." in path and not in_library(path) else Origin.RUNTIME
+            key=file.name, origin=Origin.APP if "." in path and file.origin is not Origin.LIBRARY else Origin.RUNTIME
         )
     key = "::".join([part for part in symbol.split("::") if part][-2:])
-    if not known and (symbol == "main" or symbol.startswith(_RUNTIME) or of_package("native", symbol)):
+    if not file.ours and (symbol == "main" or symbol.startswith(_RUNTIME) or of_package("native", symbol)):
         return Place(key=key, origin=Origin.RUNTIME)
-    if not known and in_library(path):
+    if not file.ours and file.origin is Origin.LIBRARY:
         return Place(key=key, origin=Origin.LIBRARY)
-    return Place(key=key, origin=Origin.TEST if in_tests(path) else Origin.APP, home=known or short_name(path))
+    return Place(key=key, origin=Origin.TEST if file.origin is Origin.TEST else Origin.APP, home=file.name)
 
 
 def plain_symbol(symbol: str) -> str:

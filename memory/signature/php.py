@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.signature.inapp import origin_of, own, tracked
-from memory.signature.paths import plain_path, short_name
+from memory.signature.located import located
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _CLASS = r"(?P<type>\\?[A-Z_a-z]\w{0,80}(?:\\\w{1,80}){0,10})"
@@ -116,13 +116,8 @@ def place(frame: Frame, repo: RepoView) -> Place:
     """File and function, without namespaces, arguments and closures' places."""
     if not frame.file:
         return Place(key="", origin=Origin.RUNTIME)
-    path = plain_path(frame.file)
-    known = tracked(path, repo)
-    origin = origin_of(path)
-    if known or own(path, repo):
-        origin = Origin.TEST if origin_of(known or path) is Origin.TEST else Origin.APP
-    home = known or short_name(path)
-    return Place(key=f"{home}:{_function(frame.function)}", origin=origin, home=home, area=home)
+    file = located(plain_path(frame.file), repo)
+    return Place(key=f"{file.name}:{_function(frame.function)}", origin=file.origin, home=file.name, area=file.name)
 
 
 def _function(name: str) -> str:

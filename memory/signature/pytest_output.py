@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.signature.inapp import tracked
+from memory.signature.located import tracked
 from memory.signature.normalise import template
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Finding, RepoView
@@ -36,8 +36,8 @@ def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
 def _summary(match: re.Match[str], at: int, repo: RepoView) -> Finding:
     why = _WHY.match(match["why"] or "")
     type_, message = (why["type"], why["message"] or "") if why else ("", match["why"] or "")
-    if type_ == "assert":
-        type_, message = "AssertionError", f"assert {message}"
+    if message.startswith("assert ") and not type_:
+        type_ = "AssertionError"
     return _finding(match["file"], match["test"] or "", type_, message, (at, at), repo)
 
 
@@ -75,12 +75,7 @@ def _finding(file: str, test: str, type_: str, message: str, at: tuple[int, int]
         type=type_.rsplit(".", 1)[-1],
         template="",
         discriminators=words.discriminators if words.canonical and not words.generic else (),
-        frames=(tracked(path, repo) or _from_tests(path), test.replace(".", "::")),
+        frames=("/".join((tracked(path, repo) or path).split("/")[-2:]), test.replace(".", "::")),
         first=at[0],
         last=at[1],
     )
-
-
-def _from_tests(path: str) -> str:
-    parts = path.split("/")
-    return "/".join(parts[-2:])

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memory.signature import ipython
-from memory.signature.inapp import inside_library, origin_of, own, tracked
+from memory.signature import ipython, pytest_trace
+from memory.signature.chains import Joint, Printed, chained, joint_in
+from memory.signature.inapp import inside_library
+from memory.signature.located import located
 from memory.signature.packages import of_package
-from memory.signature.paths import plain_path, short_name
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 from memory.signature.words import words
 
@@ -20,8 +22,7 @@ _FRAME = re.compile(
 _BARE_FRAME = re.compile(r"[\s|+-]{0,400}File (?P<file>[^\s\",]{1,300}), line \d{1,9}, in (?P<name>[^\s:,]{1,200})")
 _RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?P<rest>: ?.*|\s*$)")
 _NO_SPACE_TYPES = re.compile(r"[A-Z]\w*|\w+(?:\.\w+)*\.[A-Z]\w*")
-_EXPLICIT = "The above exception was the direct cause"
-_IMPLICIT = "During handling of the above exception"
+_GOES_ON = re.compile(r"\s*(?:[|+]|.*Traceback \(most recent|.{0,400}File \"|[A-Za-z_][\w.]{0,200}\s{2,200}Traceback)")
 _SKIPPED = re.compile(
     r"\s*(?:[\^~]+[\s\^~]*$|\[Previous line repeated|\[?\.\.\. ?\d* ?(?:additional )?|\.\.\.|…|-{3,}$)"
 )
@@ -49,62 +50,31 @@ class _Reading:
     type: str = ""
     message: str = ""
 
-    @property
-    def complete(self) -> bool:
-        return bool(self.type)
+    def printed(self, joint: Joint) -> Printed:
+        thrown = Thrown(type=self.type, message=self.message, frames=tuple(reversed(self.frames)))
+        return Printed(thrown=thrown, joint=joint, first=self.first, last=self.last)
 
 
 def parse(lines: Sequence[str]) -> list[Trace]:
     """Tracebacks with a header; without one, frames and a line that says what was raised."""
-    readings: list[tuple[_Reading, str]] = []
-    joint = ""
+    printed: list[Printed] = []
+    joint = Joint.NONE
     at = 0
     while at < len(lines):
         line = lines[at]
-        if _HEADER in line:
-            read = _read(lines, at)
-            readings.append((read, joint))
-            joint, at = "", read.last + 1
+        said = joint_in(line)
+        if said is not Joint.NONE:
+            joint = said
+        elif joint is not Joint.NONE and line.strip() and not _GOES_ON.match(line):
+            joint = Joint.NONE
+        read = _read(lines, at) if _HEADER in line else _read_headless(lines, at) if _FRAME.match(line) else None
+        if read is None:
+            at += 1
             continue
-        if _EXPLICIT in line:
-            joint = "explicit"
-        elif _IMPLICIT in line:
-            joint = "implicit"
-        elif joint and line.strip() and not line.strip().startswith(("|", "+")):
-            joint = joint if _FRAME.match(line) else ""
-        if _FRAME.match(line):
-            bare = _read_headless(lines, at)
-            if bare:
-                readings.append((bare, joint))
-                joint, at = "", bare.last + 1
-                continue
-        at += 1
-    return _traces([(read, joint) for read, joint in readings if read.frames or read.type])
-
-
-def _traces(readings: Sequence[tuple[_Reading, str]]) -> list[Trace]:
-    """What was raised while another was handled stands alone, for people quote it. Causes stay with their effect."""
-    traces: list[Trace] = []
-    chain: list[_Reading] = []
-    for read, joint in readings:
-        if joint != "explicit" and chain:
-            traces.append(_trace(chain, handled=joint == "implicit"))
-        chain = [*chain, read] if joint == "explicit" else [read]
-    return [*traces, _trace(chain)] if chain else traces
-
-
-def _trace(chain: Sequence[_Reading], *, handled: bool = False) -> Trace:
-    # Python prints the root first; a trace holds it last.
-    return Trace(
-        language="python",
-        chain=tuple(
-            Thrown(type=read.type, message=read.message, frames=tuple(reversed(read.frames)))
-            for read in reversed(chain)
-        ),
-        first=chain[0].first,
-        last=chain[-1].last,
-        handled=handled,
-    )
+        if read.frames or read.type:
+            printed.append(read.printed(joint))
+        joint, at = Joint.NONE, read.last + 1
+    return chained(printed)
 
 
 def _read(lines: Sequence[str], at: int) -> _Reading:
@@ -121,7 +91,7 @@ def _read_headless(lines: Sequence[str], at: int) -> _Reading | None:
     above = _raised(lines[at - 1].strip(), known=True) if at and "File " not in lines[at - 1] else None
     read = _Reading(first=at, last=at, margin=_margin(lines[at]))
     _frames(lines, at, read)
-    if read.complete and read.frames:
+    if read.type and read.frames:
         return read
     if above and len(read.frames) >= _EXPORT_FRAMES:
         # a tracker's export: what was raised stands first, then frames innermost first
@@ -141,7 +111,7 @@ def _frames(lines: Sequence[str], at: int, read: _Reading) -> _Reading:
             read.frames.append(Frame(file=frame["file"], function=frame["name"] or ""))
             indented = indented or _margin(line) > read.margin
             code, read.last = 0, at
-        elif _HEADER in line or _EXPLICIT in line or _IMPLICIT in line:
+        elif _HEADER in line or joint_in(line) is not Joint.NONE:
             break
         elif line.strip() and not _SKIPPED.match(line):
             raised = _on_page(lines, at) or _end(line, read, indented=indented, code=code)
@@ -212,18 +182,16 @@ def place(frame: Frame, repo: RepoView) -> Place:
     if _CELL.match(frame.file):
         return Place(key=f"<cell>:{_function(frame.function)}", origin=Origin.APP)
     path = plain_path(frame.file)
-    known = tracked(path, repo)
-    origin = Origin.LIBRARY if not known and not own(path, repo) and origin_of(path) is Origin.LIBRARY else Origin.APP
-    if origin is Origin.APP and origin_of(known or path) is Origin.TEST:
-        origin = Origin.TEST
+    file = located(path, repo)
+    origin = file.origin
     if origin is Origin.LIBRARY and (frame.file.startswith("<") or of_package("python_runtime", inside_library(path))):
         origin = Origin.RUNTIME
-    home = known or short_name(path)
-    return Place(key=f"{home}:{_function(frame.function)}", origin=origin, home=home)
+    return Place(key=f"{file.name}:{_function(frame.function)}", origin=origin, home=file.name)
 
 
 def _function(name: str) -> str:
     return "<comp>" if name == "<genexpr>" else name.rsplit(".", 1)[-1]
 
 
+PYTEST = Family(language="python", parse=pytest_trace.parse, place=place, hints=(pytest_trace.HINT,))
 FAMILY = Family(language="python", parse=parse, place=place, hints=(_HEADER, 'File "', ", line "))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memory.signature.inapp import origin_of, own, tracked
-from memory.signature.paths import plain_path, short_name
-from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+from memory.signature.located import located
+from memory.signature.paths import plain_path
+from memory.signature.shapes import Family, Frame, Place, RepoView, Thrown, Trace
 
 _FILE = (
     r"(?P<file>(?:[A-Za-z]:)?[^\s:'\"()]{0,300}?"
@@ -40,7 +40,7 @@ _IN_LINE = re.compile(
     r"(?P<message>.{0,600})$"
 )
 _BLOCK = re.compile(r"^(?:block (?:\(\d{1,3} levels\) )?in |rescue in |ensure in )+")
-_ERB = re.compile(r"_{2,3}\d{3,25}(?:_\d{1,25})?$")
+_ERB = re.compile(r"_{2,3}-?\d{1,25}_\d{1,25}$")
 _HEADER_WITHIN = 8
 _GAP = 2
 _CAUSE = re.compile(r"\s*(?:Caused by|Cause|cause):")
@@ -117,13 +117,8 @@ def _above(lines: Sequence[str], at: int) -> _Reading:
 
 def place(frame: Frame, repo: RepoView) -> Place:
     """File and method, without blocks and classes."""
-    path = plain_path(frame.file)
-    known = tracked(path, repo)
-    origin = origin_of(path)
-    if known or own(path, repo):
-        origin = Origin.TEST if origin_of(known or path) is Origin.TEST else Origin.APP
-    home = known or short_name(path)
-    return Place(key=f"{home}:{_function(frame.function)}", origin=origin, home=home)
+    file = located(plain_path(frame.file), repo)
+    return Place(key=f"{file.name}:{_function(frame.function)}", origin=file.origin, home=file.name)
 
 
 def _function(name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.signature.inapp import origin_of, own, tracked
+from memory.signature.located import located
 from memory.signature.packages import of_package
-from memory.signature.paths import plain_path, short_name
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _OLD = re.compile(
@@ -70,17 +70,16 @@ def _panic(lines: Sequence[str], at: int, file: str, message: str) -> Trace:
 def place(frame: Frame, repo: RepoView) -> Place:
     """The file of the panic, then the last two segments of each symbol."""
     path = plain_path(frame.file)
-    known = tracked(path, repo)
+    file = located(path, repo)
     if not frame.function:
-        origin = Origin.APP if known or own(path, repo) else origin_of(path)
-        return Place(key=known or _two(path), origin=origin, home=known or short_name(path))
+        return Place(key=_two(path), origin=file.origin, home=file.name)
     symbol = _plain_symbol(frame.function)
     segments = [part for part in symbol.split("::") if part]
     key = "::".join(segments[-2:])
-    if not known and (of_package("rust", symbol) or (path and origin_of(path) is Origin.LIBRARY)):
+    if not file.ours and (of_package("rust", symbol) or (path and file.origin is Origin.LIBRARY)):
         return Place(key=key, origin=Origin.RUNTIME if of_package("rust_runtime", symbol) else Origin.LIBRARY)
-    inside = "tests" in segments[:-1] or origin_of(known or path) is Origin.TEST
-    return Place(key=key, origin=Origin.TEST if inside else Origin.APP, home=known or short_name(path) or key)
+    inside = "tests" in segments[:-1] or file.origin is Origin.TEST
+    return Place(key=key, origin=Origin.TEST if inside else Origin.APP, home=file.name or key)
 
 
 def _two(path: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory.signature.inapp import in_tests, tracked
+from memory.signature.located import located
 from memory.signature.native import plain_symbol
 from memory.signature.packages import of_package
-from memory.signature.paths import plain_path, short_name
+from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _OLD = re.compile(r"[Ff]atal error: (?P<message>.{1,400}?): file (?P<file>[^\n,]{1,300}), line \d{1,7}")
@@ -81,15 +81,14 @@ def _stack(lines: Sequence[str], at: int) -> tuple[list[Frame], int]:
 def place(frame: Frame, repo: RepoView) -> Place:
     """File of a trap; the last two segments of a symbol."""
     path = plain_path(frame.file)
-    known = tracked(path, repo)
-    home = known or short_name(path)
+    file = located(path, repo)
     if not frame.function:
-        return Place(key=home, origin=Origin.TEST if in_tests(path) else Origin.APP, home=home)
+        return Place(key=file.name, origin=Origin.TEST if file.origin is Origin.TEST else Origin.APP, home=file.name)
     symbol = plain_symbol(_CLOSURE.sub("", frame.function)).replace("-[", "").replace("+[", "").strip("[]")
     key = ".".join([part for part in symbol.replace("::", ".").split(".") if part][-2:])
     if frame.file == "<system>" or of_package("swift", symbol):
         return Place(key="", origin=Origin.RUNTIME)
-    return Place(key=key, origin=Origin.TEST if in_tests(path) else Origin.APP, home=home or key)
+    return Place(key=key, origin=Origin.TEST if file.origin is Origin.TEST else Origin.APP, home=file.name or key)
 
 
 FAMILY = Family(

@@ -13,7 +13,9 @@ HINTS = ("●", "FAIL", "[ERROR]", "FAILED", "rspec ./", "Failures:", "There w")
 _JEST = re.compile(r"\s{0,8}● (?P<test>[^\n]{1,300})$")
 _MATCHER = re.compile(r"expect\([^\n)]{0,60}\)(?:\.(?:not|resolves|rejects))?\.(?P<type>\w{2,60})\(")
 _RAISED = re.compile(r"\s*(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,3}[A-Z]\w{0,80}(?:Error|Exception))(?: \[\w{1,40}\])?: ")
-_VITEST = re.compile(r"\s{0,8}(?:FAIL|×|❯) {1,3}(?P<file>[^\s>]{1,200}\.[cm]?[jt]sx?) > (?P<test>[^\n]{1,300})$")
+_VITEST = re.compile(
+    r"\s{0,8}(?:FAIL|×|❯) {1,3}(?P<file>[^\s>]{1,200}\.[cm]?[jt]sx?) > (?P<test>[^\n]{1,300}?)(?: \d{1,7}ms)?$"
+)
 _GO = re.compile(r"\s{0,8}--- FAIL: (?P<test>Test[\w/#.=-]{1,200}) \(\d")
 _GO_AT = re.compile(r"\s{2,12}(?P<file>[\w.-]{1,100}_test\.go):\d{1,7}: ")
 _MAVEN = re.compile(
