@@ -61,17 +61,14 @@ class Sandbox(ABC):
     def _started(
         self, command: Command, wires: Wires, user: int | None
     ) -> AbstractContextManager[tuple[Job, tuple[Path, ...]]]:
-        """Start a command; gives the job and the folders on disk that the command can fill."""
+        """Start a command, and leave nothing of it; gives the job and the folders on disk that it can fill."""
 
     def _run(self, command: Command, stopped: Callable[[], bool]) -> Ran:
         begun, user = time.monotonic(), user_for(command.tree)
         if command.tree_writable:
             own(command.tree)
         with Wires(command, self._bounds, user) as wires, self._started(command, wires, user) as (job, folders):
-            try:
-                killed = follow(job, wires, self._guard(command, stopped, folders))
-            finally:
-                job.finish()
+            killed = follow(job, wires, self._guard(command, stopped, folders))
         if killed is Killed.STOP:
             raise Stopped
         return self._ran(wires, killed, time.monotonic() - begun)

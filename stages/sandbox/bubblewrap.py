@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Final
 
 from stages.sandbox.base import SYSTEM_PATH, Sandbox
 from stages.sandbox.command import Bounds, Command, Level
 from stages.sandbox.faults import NoProgram
+from stages.sandbox.limits import limits
 from stages.sandbox.running import Job
 from stages.sandbox.seccomp import filter_program
 from stages.sandbox.wires import Wires
@@ -27,30 +30,39 @@ _NAMESPACES: Final = (
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"),
 )
-_TOP: Final = (
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-)  # links into /usr, or folders, as the system has it
+# Links into /usr or folders, as the system has it.
+_TOP: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _READABLE: Final = (
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/mime.types"),
     *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"),
 )
 _TO_STOP_BEING_ROOT: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _TO_ENTER_THE_TREE: Final = "CAP_DAC_READ_SEARCH"  # which is the other user's already
+_LOOK_EVERY_SECONDS: Final = 0.1
 
 
 class BubblewrapJob(Job):
     """A job whose first process inside takes all others with it when it dies."""
 
+    def limit(self, bounds: Bounds) -> None:
+        """Set the limits of the first process inside, which waits for that, and let it go on."""
+        while not (inner := self._inner()) and not self.look():
+            self._wires.pump.turn(_LOOK_EVERY_SECONDS)
+        if inner:
+            # From outside, which spares a program in between, and only now: processes are counted for each user
+            # namespace from its beginning.
+            for kind, value in limits(bounds).items():
+                resource.prlimit(inner, kind, (value, value))
+        self._wires.hang_up()
+
     def kill(self) -> None:
-        inner = self._wires.told("child-pid")
         # The kernel ends a namespace with its first process; ours then sees it end. Before it has told us which that
         # is, ours goes, and takes the other with it.
-        os.kill(inner if isinstance(inner, int) and _parent_of(inner) == self.pid else self.pid, signal.SIGKILL)
+        os.kill(self._inner() or self.pid, signal.SIGKILL)
+
+    def _inner(self) -> int | None:
+        told = self._wires.told("child-pid")
+        return told if isinstance(told, int) and _parent_of(told) == self.pid else None
 
 
 class Bubblewrap(Sandbox):
@@ -70,19 +82,21 @@ class Bubblewrap(Sandbox):
         options = "\0".join(self._options(command, wires, user)).encode(errors="surrogateescape")
         # Through a file in memory: whoever lists processes outside sees neither environment nor paths.
         started = [self._program("bwrap"), "--args", str(wires.file("options", options)), "--"]
-        pid = wires.spawn([*started, *self._limits(), *self._drop_root(user), *command.arguments])
-        yield BubblewrapJob(pid, wires), (command.tree,)
+        job = BubblewrapJob(wires.spawn([*started, *self._drop_root(user), *command.arguments]), wires)
+        try:
+            job.limit(self._bounds)
+            yield job, (command.tree,)
+        finally:
+            job.finish()
 
     def _options(self, command: Command, wires: Wires, user: int | None) -> Iterator[str]:
         yield from _NAMESPACES
-        yield from ("--json-status-fd", str(wires.status()))
+        yield from ("--json-status-fd", str(wires.status()), "--block-fd", str(wires.hold()))
         yield from ("--seccomp", str(wires.file("filter", filter_program(namespaces=True))))
         yield from _identity(user)
         yield from _system(wires, _USER_INSIDE if user is None else user)
         yield from self._temporary(user)
-        yield from _folders(command.readable)
-        for path in command.readable:
-            yield from ("--ro-bind", str(path), str(path))
+        yield from _further(command.readable)
         yield from ("--bind" if command.tree_writable else "--ro-bind", str(command.tree), str(TREE))
         yield from ("--chdir", str(TREE / command.folder), "--remount-ro", "/dev", "--remount-ro", "/")
         ours = {"PATH": SYSTEM_PATH, "HOME": HOME, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108 - its own
@@ -94,20 +108,6 @@ class Bubblewrap(Sandbox):
         folders = {"/tmp": "1777", "/dev/shm": "1777", HOME: "0700" if user is None else "0777"}  # noqa: S108
         for folder, mode in folders.items():
             yield from ("--perms", mode, "--size", str(self._bounds.temporary_bytes), "--tmpfs", folder)
-
-    def _limits(self) -> list[str]:
-        # Inside, because the number of processes is counted for each user namespace from its beginning.
-        bounds = self._bounds
-        return [
-            self._program("prlimit"),
-            f"--as={bounds.memory_bytes}",
-            f"--cpu={bounds.cpu_seconds}",
-            f"--fsize={bounds.file_bytes}",
-            f"--nofile={bounds.open_files}",
-            f"--nproc={bounds.processes}",
-            "--core=0",
-            "--",
-        ]
 
     def _drop_root(self, user: int | None) -> list[str]:
         if user is None:
@@ -132,18 +132,43 @@ def _identity(user: int | None) -> tuple[str, ...]:
 
 
 def _system(wires: Wires, user: int) -> Iterator[str]:
+    yield from _shared()
+    for path, text in _written(user).items():
+        yield from ("--perms", "0444", "--file", str(wires.file("system", text.encode())), path)
+
+
+@cache
+def _shared() -> tuple[str, ...]:
+    return tuple(_options_of_the_system())
+
+
+def _options_of_the_system() -> Iterator[str]:
     yield from ("--ro-bind", "/usr", "/usr")
     for top in map(Path, _TOP):
         if top.is_symlink():
             yield from ("--symlink", os.readlink(top), str(top))
         elif top.is_dir():
             yield from ("--ro-bind", str(top), str(top))
-    yield from _folders(map(Path, [*_READABLE, *_written(user)]))
+    yield from _folders(map(Path, [*_READABLE, *_written(_USER_INSIDE)]))
     for path in _READABLE:
         yield from ("--ro-bind-try", path, path)
-    for path, text in _written(user).items():
-        yield from ("--perms", "0444", "--file", str(wires.file("system", text.encode())), path)
     yield from ("--proc", "/proc", "--dev", "/dev")
+
+
+def _further(paths: Iterable[Path]) -> Iterator[str]:
+    links: dict[Path, str] = {}
+    ends: set[Path] = set()
+    for path in paths:
+        while path.is_symlink() and path not in links:
+            links[path] = os.readlink(path)
+            path = Path(os.path.normpath(path.parent / links[path]))
+        ends.add(path)
+    covered = {Path("/usr"), *ends}
+    seen = sorted(path for path in (*ends, *links) if covered.isdisjoint(path.parents))
+    yield from _folders(seen)
+    for path in seen:
+        # Links stay links: an interpreter finds its library by where its program's link leads.
+        yield from ("--symlink", links[path], str(path)) if path in links else ("--ro-bind", str(path), str(path))
 
 
 def _folders(paths: Iterable[Path]) -> Iterator[str]:

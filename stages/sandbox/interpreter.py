@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-_SYSTEM: Final = (Path("/usr"), Path("/bin"), Path("/lib"))  # every command sees these
+# Not the whole prefix, which may be somebody's home.
+_OF_A_PREFIX: Final = ("pyvenv.cfg", "bin", "lib", "lib64", "include")
+_LANDMARKS: Final = ("pyvenv.cfg", "lib/python3*/os.py")
+_SYSTEM: Final = (Path("/usr"), Path("/bin"), Path("/lib"), Path("/lib64"))  # every command sees these
 
 
 def needed_by(python: Path) -> tuple[Path, ...]:
-    """The folders that a command needs in `readable` to run this interpreter, at the paths that it knows itself by.
+    """What a command needs in `readable` to run this interpreter, at the paths that it knows itself by.
 
     Follows links of the program and `home` of a virtual environment (PEP 405). Raises OSError when it does not exist.
     """
     python.stat()
-    prefixes: list[Path] = []
-    programs = [python.absolute(), *_chain(python.absolute())]
-    for program in programs:
+    needed: dict[Path, None] = {}
+    for program in _programs(python.absolute()):
         prefix = program.parent.parent
-        prefixes.append(prefix)
-        home = _home(prefix)
-        if home is not None:
-            base = (home / python.name, home / "python3")
-            programs.extend(link for start in base if start.exists() for link in _chain(start))
-            prefixes.append(home.parent)
-    needed = dict.fromkeys(path for prefix in prefixes for path in (prefix, prefix.resolve()))
+        if any(any(prefix.glob(landmark)) for landmark in _LANDMARKS):
+            needed |= dict.fromkeys(part for name in _OF_A_PREFIX if (part := prefix / name).exists())
+        else:
+            needed[program] = None
     return tuple(path for path in needed if not any(path.is_relative_to(system) for system in _SYSTEM))
 
 
-def _chain(program: Path) -> list[Path]:
-    found: list[Path] = []
-    while program.is_symlink() and program not in found:
-        found.append(program)
-        program = Path(program.parent, program.readlink())
-    return [*found, program]
+def _programs(program: Path) -> Iterator[Path]:
+    """The program, what its links lead to, and the same for the one that its environment was made from."""
+    seen: set[Path] = set()
+    todo = [program]
+    while todo:
+        now = todo.pop()
+        if now in seen or not now.exists():
+            continue
+        seen.add(now)
+        yield now
+        if now.is_symlink():
+            todo.append(Path(now.parent, now.readlink()))
+        home = _home(now.parent.parent)
+        if home is not None:
+            todo += [home / now.name, home / "python3"]
 
 
 def _home(prefix: Path) -> Path | None:

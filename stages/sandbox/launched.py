@@ -14,6 +14,7 @@ from typing import Final
 from stages.sandbox import launcher
 from stages.sandbox.base import SYSTEM_PATH, Sandbox
 from stages.sandbox.command import Command
+from stages.sandbox.limits import limits
 from stages.sandbox.running import Job
 from stages.sandbox.tree import give, remove
 from stages.sandbox.wires import Wires
@@ -48,12 +49,15 @@ class Launched(Sandbox):
             order = json.dumps(self._order(command, home, user)).encode()
             numbers = (wires.file("order", order), wires.hold(), wires.status())
             pid = wires.spawn([sys.executable, "-I", "-S", launcher.__file__, *map(str, numbers)])
-            yield LaunchedJob(pid, wires), (command.tree, home)
+            job = LaunchedJob(pid, wires)
+            try:
+                yield job, (command.tree, home)
+            finally:
+                job.finish()
         finally:
             remove(home)
 
     def _order(self, command: Command, home: Path, user: int | None) -> Mapping[str, object]:
-        bounds = self._bounds
         ours = {"PATH": SYSTEM_PATH, "HOME": str(home), "TMPDIR": str(home / "tmp"), "LANG": "C.UTF-8"}
         return {
             "arguments": command.arguments,
@@ -62,14 +66,7 @@ class Launched(Sandbox):
             "channels": [number for number in (command.channel, command.secret_channel) if number is not None],
             "user": user,
             "reads_past_modes": user is not None and _closed_to_others(command),
-            "limits": {
-                "AS": bounds.memory_bytes,
-                "CPU": bounds.cpu_seconds,
-                "FSIZE": bounds.file_bytes,
-                "NOFILE": bounds.open_files,
-                "NPROC": bounds.processes,
-                "CORE": 0,
-            },
+            "limits": list(limits(self._bounds).items()),
             **self._walls(command, home),
         }
 

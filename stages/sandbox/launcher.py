@@ -104,12 +104,12 @@ def processes_of(user: int) -> int:
     return total
 
 
-def limit(bounds: dict[str, int], user: int) -> None:
-    for name, value in bounds.items():
-        kind = getattr(resource, f"RLIMIT_{name}")
-        wanted = value + processes_of(user) if name == "NPROC" else value
-        hard = resource.getrlimit(kind)[1]
-        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+def limit(limits: list[tuple[int, int]], user: int) -> None:
+    for kind, value in limits:
+        # Without a namespace of users the limit counts all that this one runs.
+        wanted = value + processes_of(user) if kind == resource.RLIMIT_NPROC else value
+        allowed = resource.getrlimit(kind)[1]
+        wanted = wanted if allowed == resource.RLIM_INFINITY else min(wanted, allowed)
         resource.setrlimit(kind, (wanted, wanted))
 
 

@@ -11,6 +11,7 @@ import platform
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from stages.sandbox.faults import NoFilter
@@ -114,6 +115,7 @@ _NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24  # places in struct seccomp_data;
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 
 
+@cache
 def filter_program(*, namespaces: bool, machine: str = "") -> bytes:
     """A program for seccomp(2) or `bwrap --seccomp` that refuses what no test needs and an escape would.
 

@@ -1,0 +1,25 @@
+"""The kernel's limits for one command."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Mapping
+
+from stages.sandbox.command import Bounds
+
+
+def limits(bounds: Bounds) -> Mapping[int, int]:
+    """Kind of limit → value, never above what we may set ourselves."""
+    wanted = {
+        resource.RLIMIT_AS: bounds.memory_bytes,
+        resource.RLIMIT_CPU: bounds.cpu_seconds,
+        resource.RLIMIT_FSIZE: bounds.file_bytes,
+        resource.RLIMIT_NOFILE: bounds.open_files,
+        resource.RLIMIT_NPROC: bounds.processes,
+        resource.RLIMIT_CORE: 0,
+    }
+    return {kind: _at_most(value, resource.getrlimit(kind)[1]) for kind, value in wanted.items()}
+
+
+def _at_most(value: int, allowed: int) -> int:
+    return value if allowed == resource.RLIM_INFINITY else min(value, allowed)

@@ -1,0 +1,1 @@
+"""Tests of the sandbox: every attack is shown to work outside first."""

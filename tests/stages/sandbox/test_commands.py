@@ -1,0 +1,129 @@
+"""Commands that ask for more than a command may have, and interpreters that can be run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stages.errors import Refused
+from stages.sandbox import Command, Level, needed_by
+from stages.sandbox.plain import Plain
+from tests.stages.sandbox.ways import Way, World
+
+TRUE = ("true",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"arguments": ()}, "empty"),
+        ({"arguments": ("",)}, "empty"),
+        ({"arguments": ("a\0b",)}, "zero byte"),
+        ({"environment": {"A": "a\0b"}}, "zero byte"),
+        ({"environment": {"A=B": "c"}}, "environment variable"),
+        ({"environment": {"": "c"}}, "environment variable"),
+        ({"folder": ".."}, "no folder of the tree"),
+        ({"folder": "/etc"}, "no folder of the tree"),
+        ({"folder": "nowhere"}, "no folder of the tree"),
+        ({"folder": "link"}, "no folder of the tree"),
+        ({"channel": 2}, "channels"),
+        ({"channel": 100}, "channels"),
+        ({"channel": 3, "secret_channel": 3}, "channels"),
+        ({"secret": b"key"}, "no channel"),
+        ({"tree": Path("/tmp")}, "no folder for a tree"),
+        ({"tree": Path("/nonexistent/tree")}, "no folder for a tree"),
+        *(
+            ({"readable": (Path(path),)}, "too much")
+            for path in ("/", "/etc", "/home", "/proc/1", "/sys/kernel", "/dev/null")
+        ),
+        ({"readable": (Path("/opt/nonexistent"),)}, "does not exist"),
+    ],
+)
+def test_a_command_that_asks_for_too_much_is_refused(changes: dict[str, object], problem: str, world: World) -> None:
+    (world.tree / "link").symlink_to("/usr")
+    command = replace(Command(arguments=TRUE, tree=world.tree), **changes)  # type: ignore[arg-type]
+
+    with pytest.raises(Refused, match=problem):
+        Plain().run(command)
+
+
+@pytest.mark.parametrize("above", ["tree", "base"])
+def test_a_readable_path_never_holds_the_tree(above: str, world: World) -> None:
+    with pytest.raises(Refused, match="too much"):
+        Plain().run(Command(arguments=TRUE, tree=world.tree, readable=(getattr(world, above),)))
+
+
+def test_our_own_interpreter_runs_with_its_packages(way: Way, world: World) -> None:
+    python = Path(sys.executable)
+
+    ran = way.run(
+        Command(
+            arguments=(str(python), "-c", "import pytest, sys; print(sys.prefix)"),
+            tree=world.tree,
+            readable=needed_by(python),
+        )
+    )
+
+    assert ran.output == f"{sys.prefix}\n"
+
+
+def test_a_chain_of_links_to_an_interpreter_needs_only_the_links(world: World) -> None:
+    home = world.base / "home"
+    (home / "bin").mkdir(parents=True)
+    (home / "secret").write_text("")
+    (home / "bin" / "python").symlink_to(sys.executable)
+
+    needed = needed_by(home / "bin" / "python")
+
+    assert home / "bin" / "python" in needed
+    assert not any((home / "secret").is_relative_to(path) for path in needed)
+
+
+def test_an_environment_whose_interpreter_is_the_systems_needs_itself_only(world: World) -> None:
+    system = Path("/usr/bin/python3")
+    if not system.exists():
+        pytest.skip("there is no interpreter of the system here")
+    environment = world.base / "environment"
+    subprocess.run([system, "-m", "venv", "--without-pip", str(environment)], check=True)
+
+    needed = needed_by(environment / "bin" / "python")
+
+    assert {path.parent for path in needed} == {environment}
+
+
+def test_an_environment_in_a_checkout_opens_only_itself(world: World) -> None:
+    (world.sibling / "bin").mkdir()
+    (world.sibling / "lib").mkdir()
+    (world.sibling / "pyvenv.cfg").write_text("include-system-site-packages = false\n")
+    (world.sibling / "bin" / "python").symlink_to("/usr/bin/env")
+
+    needed = needed_by(world.sibling / "bin" / "python")
+
+    assert sorted(path.name for path in needed) == ["bin", "lib", "pyvenv.cfg"]
+
+
+def test_an_interpreter_that_does_not_exist_is_an_error(world: World) -> None:
+    with pytest.raises(FileNotFoundError):
+        needed_by(world.base / "bin" / "python")
+
+
+def test_a_readable_link_stays_a_link_and_leads_to_what_it_meant(walls: Way, world: World) -> None:
+    (world.base / "more").mkdir()
+    (world.base / "more" / "text").write_text("meant")
+    (world.base / "link").symlink_to("more")
+    script = "import os; print(os.path.islink(path), open(path + '/text').read())"
+    command = world.attack(script, path=str(world.base / "link"))
+
+    ran = walls.run(replace(command, readable=(*command.readable, world.base / "link")))
+
+    assert ran.output == "True meant\n"
+
+
+def test_no_other_level_than_bubblewrap_hides_the_place_of_the_tree(way: Way, world: World) -> None:
+    inside = str(way.sandbox().inside(world.tree))
+
+    assert inside == ("/tree" if way.level is Level.BUBBLEWRAP else str(world.tree))
