@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final, cast
 
@@ -28,9 +29,7 @@ _ENDINGS: Final[Mapping[EndingKind, TypeAdapter[object]]] = {
     EndingKind.VERIFY: TypeAdapter(Verify),
     EndingKind.NOT_OURS: TypeAdapter(NotOurs),
 }
-_SIGNATURES: Final = TypeAdapter(tuple[ErrorSignature, ...])
 _PATHS: Final = TypeAdapter(tuple[PathAt, ...])
-_SCOPE: Final = TypeAdapter(dict[str, str])
 
 
 def ending_json(kind: EndingKind, ending: Ending) -> str:
@@ -42,11 +41,15 @@ def ending_of(kind: EndingKind, column: str) -> Ending:
 
 
 def signatures_json(signatures: tuple[ErrorSignature, ...]) -> str:
-    return _SIGNATURES.dump_json(signatures, exclude_defaults=True).decode()
+    """What memory keeps of signatures: kind, language, type and keys."""
+    return json.dumps([[one.kind, one.language, one.type, dict(one.keys)] for one in signatures])
 
 
 def signatures_of(column: str) -> tuple[ErrorSignature, ...]:
-    return _SIGNATURES.validate_json(column)
+    return tuple(
+        ErrorSignature(kind=kind, language=language, type=name, template="", keys=keys)
+        for kind, language, name, keys in json.loads(column)
+    )
 
 
 def paths_json(paths: tuple[PathAt, ...]) -> str:
@@ -58,8 +61,9 @@ def paths_of(column: str) -> tuple[PathAt, ...]:
 
 
 def scope_json(scope: Mapping[str, str]) -> str:
-    return _SCOPE.dump_json(dict(scope)).decode()
+    return json.dumps(dict(scope))
 
 
 def scope_of(column: str) -> dict[str, str]:
-    return _SCOPE.validate_json(column)
+    scope: dict[str, str] = json.loads(column)
+    return scope

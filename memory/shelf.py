@@ -31,11 +31,7 @@ _KEY_SHOWN: Final = 12  # hex digits of a key
 # the database. A message-only key (level t) admits nothing.
 _ELIGIBLE: Final = text(
     """
-    WITH live AS (
-        SELECT * FROM lesson
-        WHERE installation = :installation AND repository = :repository
-          AND live_from <= :version AND (live_until IS NULL OR live_until > :version)
-    ), same_ticket AS (
+    WITH same_ticket AS (
         SELECT DISTINCT lesson FROM lesson_evidence
         WHERE installation = :installation AND repository = :repository
           AND ticket = :ticket AND live_from <= :version
@@ -45,17 +41,25 @@ _ELIGIBLE: Final = text(
         WHERE installation = :installation AND repository = :repository
           AND level IN ('x', 'f', 'c') AND key IN :keys AND live_from <= :version
         GROUP BY lesson
+    ), candidate AS (
+        SELECT lesson FROM same_ticket UNION SELECT lesson FROM same_key
     ), eligible AS (
-        SELECT live.*, same_ticket.lesson IS NOT NULL AS of_ticket, SUBSTR(same_key.best, 2) AS same,
-               CASE live.status WHEN 'validated' THEN 0 ELSE 1 END AS unsure
-        FROM live
-        LEFT JOIN same_ticket ON same_ticket.lesson = live.lesson
-        LEFT JOIN same_key ON same_key.lesson = live.lesson
-        WHERE (same_ticket.lesson IS NOT NULL OR same_key.lesson IS NOT NULL)
-          AND live.status <> 'invalidated'
-          AND (live.expires IS NULL OR live.expires > :at)
+        SELECT lesson.id, lesson.kind, lesson.last_seen,
+               CASE lesson.status WHEN 'validated' THEN 0 ELSE 1 END AS unsure,
+               same_ticket.lesson IS NOT NULL AS of_ticket, SUBSTR(same_key.best, 2) AS same
+        FROM candidate
+        JOIN lesson ON lesson.lesson = candidate.lesson
+        LEFT JOIN same_ticket ON same_ticket.lesson = candidate.lesson
+        LEFT JOIN same_key ON same_key.lesson = candidate.lesson
+        WHERE lesson.installation = :installation AND lesson.repository = :repository
+          AND lesson.live_from <= :version AND (lesson.live_until IS NULL OR lesson.live_until > :version)
+          AND lesson.status <> 'invalidated'
+          AND (lesson.expires IS NULL OR lesson.expires > :at)
           AND NOT EXISTS (
-              SELECT 1 FROM live AS later WHERE later.supersedes = live.lesson AND later.status = 'validated'
+              SELECT 1 FROM lesson AS later
+              WHERE later.installation = :installation AND later.repository = :repository
+                AND later.supersedes = lesson.lesson AND later.status = 'validated'
+                AND later.live_from <= :version AND (later.live_until IS NULL OR later.live_until > :version)
           )
     ), ordered AS (
         SELECT eligible.*,

@@ -105,12 +105,12 @@ class KeyRow(Scoped, table=True):
 
     __tablename__ = "lesson_key"
 
-    installation: str = Field(primary_key=True)
-    repository: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
     lesson: str = Field(primary_key=True)
+    repository: str = Field(primary_key=True)
+    installation: str = Field(primary_key=True)
     algo: str = Field(primary_key=True)
     level: str = Field(primary_key=True)
-    key: str = Field(primary_key=True)
     live_from: int
 
 

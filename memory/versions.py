@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, TypeAlias
 
+from sqlalchemy import insert
 from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, col, or_, select
 
@@ -64,8 +65,7 @@ def publish_sources(session: Session, scope: Scope, sources: Sources, at: dateti
         live.add(row.digest)
         if row.digest not in wanted:
             row.live_until = version.number
-    for note_digest in wanted.keys() - live:
-        _add_note(session, version, note_digest, wanted[note_digest], scrub)
+    _add_notes(session, version, {one: note for one, note in wanted.items() if one not in live}, scrub)
     _replace_tuning(session, version, scrub(sources.tuning))
     return version
 
@@ -73,9 +73,7 @@ def publish_sources(session: Session, scope: Scope, sources: Sources, at: dateti
 def notes(session: Session, version: MemoryVersion) -> tuple[NoteFile, ...]:
     """The notes of a version, by path."""
     rows = select(NoteRow).where(*live_in(NoteRow, version)).order_by(NoteRow.path, col(NoteRow.shared))
-    return tuple(
-        NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared) for row in session.exec(rows)
-    )
+    return tuple(_note_of(row) for row in session.exec(rows))
 
 
 def version_chunks(session: Session, version: MemoryVersion) -> tuple[Chunk, ...]:
@@ -133,35 +131,46 @@ def _note_digest(note: NoteFile) -> str:
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _add_note(session: Session, version: MemoryVersion, digest: str, note: NoteFile, scrub: Scrub) -> None:
-    clean = NoteFile(path=scrub(note.path), text=scrub(note.text), changed=scrub(note.changed), shared=note.shared)
-    row = NoteRow(
-        installation=version.scope.installation,
-        repository=version.scope.repository,
-        path=clean.path,
-        shared=clean.shared,
-        changed=clean.changed,
-        digest=digest,
-        text=clean.text,
-        live_from=version.number,
-        live_until=None,
-    )
-    session.add(row)
-    session.flush()
-    assert row.id is not None
-    session.add_all(
-        ChunkRow(
-            note=row.id,
-            ordinal=chunk.ordinal,
-            name=chunk.note,
-            anchor=chunk.anchor,
-            heading=chunk.heading,
-            text=chunk.text,
-            changed=chunk.changed,
-            scope=scope_json(chunk.scope),
+def _add_notes(session: Session, version: MemoryVersion, notes: Mapping[str, NoteFile], scrub: Scrub) -> None:
+    rows = [
+        NoteRow(
+            installation=version.scope.installation,
+            repository=version.scope.repository,
+            path=scrub(note.path),
+            shared=note.shared,
+            changed=scrub(note.changed),
+            digest=digest,
+            text=scrub(note.text),
+            live_from=version.number,
+            live_until=None,
         )
-        for chunk in chunks(clean)
-    )
+        for digest, note in notes.items()
+    ]
+    session.add_all(rows)
+    session.flush()  # gives the ids
+    parts = [part for row in rows for part in _chunk_rows(row)]
+    if parts:
+        session.connection().execute(insert(ChunkRow), parts)
+
+
+def _chunk_rows(row: NoteRow) -> list[dict[str, object]]:
+    return [
+        {
+            "note": row.id,
+            "ordinal": chunk.ordinal,
+            "name": chunk.note,
+            "anchor": chunk.anchor,
+            "heading": chunk.heading,
+            "text": chunk.text,
+            "changed": chunk.changed,
+            "scope": scope_json(chunk.scope),
+        }
+        for chunk in chunks(_note_of(row))
+    ]
+
+
+def _note_of(row: NoteRow) -> NoteFile:
+    return NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared)
 
 
 def _replace_tuning(session: Session, version: MemoryVersion, text: str) -> None:

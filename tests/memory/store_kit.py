@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from sqlalchemy import event
+
 from memory.database import open_database, upgrade_memory
 from memory.scrub import Scrubber
 from memory.store import MemoryStore
@@ -141,6 +143,9 @@ def injection(run: RunId, *, shown: tuple[Record, ...] = (), left_out: tuple[Lef
 
 def make_store(file: Path, *secrets: str) -> MemoryStore:
     engine = open_database(file, busy_seconds=20)
+    engine.dispose()
+    # A killed process loses nothing that the system has taken; waiting for the disk would only make tests slow.
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
     upgrade_memory(engine)
     return MemoryStore(engine, Scrubber(secrets))
 

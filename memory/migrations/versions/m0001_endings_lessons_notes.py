@@ -103,8 +103,10 @@ def _lessons() -> None:
         sqlite_where=live,
         postgresql_where=live,
     )
-    op.create_index("lesson_history", "lesson", ["installation", "repository", "lesson", "live_from"])
-    op.create_index("lesson_supersedes", "lesson", ["installation", "repository", "supersedes"])
+    # The most telling column stands first: without statistics the planner takes any index on the scope for a good one.
+    op.create_index("lesson_history", "lesson", ["lesson", "repository", "live_from"])
+    op.create_index("lesson_supersedes", "lesson", ["supersedes", "repository", "live_from"])
+    op.create_index("lesson_of_scope", "lesson", ["repository", "live_from"])
     _what_lessons_rest_on()
 
 
@@ -114,10 +116,10 @@ def _what_lessons_rest_on() -> None:
         *_scope(),
         *(_text(name) for name in ("lesson", "algo", "level", "key")),
         _number("live_from"),
-        sa.PrimaryKeyConstraint("installation", "repository", "lesson", "algo", "level", "key"),
+        sa.PrimaryKeyConstraint("key", "lesson", "repository", "installation", "algo", "level"),
         sa.CheckConstraint("level IN ('x', 'f', 'c', 't')"),
     )
-    op.create_index("lesson_key_lookup", "lesson_key", ["installation", "repository", "key"])
+    op.create_index("lesson_key_lesson", "lesson_key", ["lesson", "repository"])
     op.create_table(
         "lesson_evidence",
         _text("ending"),
@@ -128,9 +130,8 @@ def _what_lessons_rest_on() -> None:
         sa.PrimaryKeyConstraint("ending"),
         sa.ForeignKeyConstraint(["ending"], ["ending.id"]),
     )
-    for name, column in (("lesson_evidence_lesson", "lesson"), ("lesson_evidence_ticket", "ticket")):
-        op.create_index(name, "lesson_evidence", ["installation", "repository", column])
-    op.create_index("lesson_evidence_run", "lesson_evidence", ["installation", "repository", "run"])
+    for column in ("lesson", "ticket", "run"):
+        op.create_index(f"lesson_evidence_{column}", "lesson_evidence", [column, "repository"])
 
 
 def _notes() -> None:
