@@ -33,7 +33,7 @@ def compare(check: Check, base: CheckReport, head: CheckReport) -> Comparison:
         newly_failing=tuple(test for test in now if test not in before),
         still_failing=tuple(test for test in now if test in before),
         fixed=tuple(test for test in before if test in passing or (test == check.name and head.passed)),
-        weakened=weakened_runs(base, head),
+        weakened=weakened_runs(base, head) if head.complete else (),  # what is missing then was not run
     )
 
 

@@ -33,7 +33,7 @@ class Outcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"  # an error in set-up, tear-down or collection is a failure too
     SKIPPED = "skipped"
-    XFAILED = "xfailed"
+    XFAILED = "xfailed"  # marked as expected to fail, whether it did or passed; a strict one that passes has failed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,10 @@ _SECTIONS: Final = {"tox.ini": "pytest", "setup.cfg": "tool:pytest"}
 _WHOLE: Final = frozenset({"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"})
 _RUNS: Final = frozenset({Outcome.PASSED, Outcome.FAILED})
 _HIDES: Final = frozenset({Outcome.SKIPPED, Outcome.XFAILED})
+_MARKS: Final = frozenset(
+    ("skip", "skipif", "xfail", "importorskip")  # pytest's
+    + ("skipTest", "skipIf", "skipUnless", "SkipTest", "expectedFailure")  # unittest's
+)
 
 
 class Weakening(StrEnum):
@@ -61,18 +65,30 @@ def weakened_runs(base: CheckReport, head: CheckReport) -> tuple[Weakened, ...]:
 
 
 def weakened_file(path: str, before: bytes | None, after: bytes | None) -> tuple[Weakened, ...]:
-    """Functions of a test file whose assertions were taken away or changed.
+    """Functions of a test file that lost an assertion, or that may be skipped where they could not.
 
     Deleted functions and files show in what is collected, files that cannot be parsed in what fails.
     """
-    if before is None or after is None:
+    there, here = _parsed(before), _parsed(after)
+    if there is None or here is None:
         return ()
-    there, here = _assertions(before), _assertions(after)
-    return tuple(
-        Weakened(what=CheckId(f"{path}::{name}"), how=Weakening.ASSERTS)
-        for name, asserted in there.items()
-        if name in here and asserted - here[name]
-    )
+    now = dict(_functions(here, ""))
+    found = [
+        Weakened(what=CheckId(f"{path}::{name}"), how=how)
+        for name, function in _functions(there, "")
+        if name in now
+        for how in _weaker(function, now[name])
+    ]
+    if _marks_outside(here) - _marks_outside(there):
+        found.append(Weakened(what=CheckId(path), how=Weakening.SKIPPED))
+    return tuple(found)
+
+
+def _weaker(before: ast.AST, after: ast.AST) -> Iterator[Weakening]:
+    if _assertions(before) - _assertions(after):
+        yield Weakening.ASSERTS
+    if _marks(after) - _marks(before):
+        yield Weakening.SKIPPED
 
 
 def is_settings(path: str) -> bool:
@@ -102,13 +118,11 @@ def _settings(name: str, data: bytes | None) -> object:
     return dict(parser.items(section)) if parser.has_section(section) else None
 
 
-def _assertions(data: bytes) -> dict[str, Counter[str]]:
-    """Name of each function → its assertions, written one way."""
+def _parsed(data: bytes | None) -> ast.Module | None:
     try:
-        tree = ast.parse(data)
+        return None if data is None else ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    return {name: Counter(map(ast.dump, _asserted(function))) for name, function in _functions(tree, "")}
+        return None
 
 
 def _functions(node: ast.AST, name: str) -> Iterator[tuple[str, ast.AST]]:
@@ -119,6 +133,22 @@ def _functions(node: ast.AST, name: str) -> Iterator[tuple[str, ast.AST]]:
             yield from _functions(child, f"{name}{child.name}::")
         else:
             yield from _functions(child, name)
+
+
+def _assertions(function: ast.AST) -> Counter[str]:
+    """What a function asserts, written one way."""
+    return Counter(ast.dump(node) for node in _asserted(function))
+
+
+def _marks(node: ast.AST) -> Counter[str]:
+    """What may skip a test or excuse its failure."""
+    names = (getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node))
+    return Counter(name for name in names if name in _MARKS)
+
+
+def _marks_outside(tree: ast.Module) -> Counter[str]:
+    """Those outside of functions: for a class, or for the whole file."""
+    return _marks(tree) - sum((_marks(function) for _, function in _functions(tree, "")), Counter[str]())
 
 
 def _asserted(function: ast.AST) -> Iterator[ast.AST]:

@@ -159,8 +159,10 @@ class Collector:
         kind, message = self._errors.pop(report.nodeid, ("", ""))
         if report.outcome == "failed":
             outcome, text = "failed", str(report.longrepr or "")
+        elif hasattr(report, "wasxfail"):
+            outcome, text = "xfailed", ""  # also where it passed: what it says no longer counts
         elif report.outcome == "skipped":
-            outcome, text = ("xfailed" if hasattr(report, "wasxfail") else "skipped"), ""
+            outcome, text = "skipped", ""
         else:
             outcome, text = ("passed" if report.outcome == "passed" and report.when == "call" else ""), ""
         # The first failure stands: what a tear-down then says is mostly its echo.

@@ -96,7 +96,10 @@ def test_no_filter_or_conversion_of_the_base_touches_the_tree(tmp_path: Path) ->
         "e.crlf": "one\r\ntwo\r\n",
     }
     repository = make(tmp_path / "repository", files)
-    at = commit(repository.folder, {".gitattributes": rules})
+    put(repository.folder, {".gitattributes": rules})
+    git(repository.folder, "add", ".gitattributes")
+    git(repository.folder, "commit", "--quiet", "-m", "rules")
+    at = repository.resolve()
 
     made = Workspaces(tmp_path / "work", checks()).make(repository, at, "one")
 
