@@ -17,13 +17,13 @@ SOURCES = sorted(
 )
 ONE_DOOR = {
     "git": 1,
-    "litellm": 2,  # the loop, and the embedded model that stands behind it
+    "litellm": 3,  # the loop, and the embedded model that stands behind it, with its door
     "markdown_it": 1,
     "detect_secrets": 1,
     "alembic": 1,  # beside the migrations themselves
 }
 JUDGES = ("stages.gate", "stages.policy")
-WHAT_JUDGES_MAY_SEE = {"memory", "memory.errors", "memory.types", "memory.scrub", "memory.text"}
+WHAT_JUDGES_MAY_SEE = {"memory", "memory.errors", "memory.types", "memory.scrub", "memory.secret_shapes", "memory.text"}
 
 
 def module_name(path: Path) -> str:

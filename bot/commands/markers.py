@@ -1,0 +1,40 @@
+"""`ticketsmith markers`: the marker probe, for anybody's CI."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from bot.commands.common import err, out
+from bot.markers.probe import EMPTY, KNOWN, faults, look
+from bot.markers.ways import Way
+from bot.node import Look
+from bot.progress import Progress
+from stages.prompt import EntryPoint
+
+
+@click.command(short_help="Check the place of the context section at every entry point.")
+@click.option("--way", type=click.Choice(list(Way)), default=None, help="Only this way to a model.")
+def markers(way: str | None) -> None:
+    """Drive real runs with a model that records its prompts, and check where the context section stands in them.
+
+    Each of the eight entry points is reached by each of three ways to a model, with an empty memory and with a known
+    one. Nothing of yours is read or written. Exit status 1 when a marker is not in its place.
+    """
+    found = []
+    with Progress(err()) as progress:
+        for one in [Way(way)] if way else list(Way):
+            for known in (False, True):
+                name = f"{one}, {'known' if known else 'empty'} memory"
+                progress.stage(name)
+                with tempfile.TemporaryDirectory(prefix="ticketsmith-markers-") as folder:
+                    found.append((name, faults(look(one, known=known, folder=Path(folder)), KNOWN if known else EMPTY)))
+    for name, wrong in found:
+        told = f"{len(wrong)} faults" if wrong else f"all {len(EntryPoint)} entry points"
+        out().line(f"{'✗' if wrong else '✓'} {name}: {told}", Look.BAD if wrong else Look.GOOD)
+        for fault in wrong:
+            out().line(f"    {fault}", Look.BAD)
+    sys.exit(1 if any(wrong for _, wrong in found) else 0)
