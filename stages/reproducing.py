@@ -123,7 +123,8 @@ class Reproducing:
         )
 
     def _fits(self, test: TestOutcome) -> bool:
-        name = test.type.rsplit(".", 1)[-1]
+        # An error while a file is collected has no type of its own, only its message.
+        name = (test.type or test.message.partition(":")[0]).rsplit(".", 1)[-1].strip()
         if name in _ASSERTIONS:
             return True
         alerts = {signature.type.rsplit(".", 1)[-1] for signature in self._case.asking.signatures}

@@ -290,15 +290,18 @@ def test_a_new_test_must_be_collected_and_fail_for_the_right_reason(shown: Check
     ("kind", "given"),
     [
         ("Failed", case()),
+        ("", case(ticket("Broken", "It says: AssertionError"))),
         ("shop.errors.EmptyCart", case(ticket("Crash", "it raises EmptyCart at night"))),
         ("KeyError", case(asking=Asking(scope=SCOPE, at=NOW, signatures=(
             ErrorSignature(kind="trace", language="python", type="builtins.KeyError", template="", keys={}),
         )))),
     ],
-    ids=["pytest.fail", "named in the ticket", "of the alert"],
+    ids=["pytest.fail", "while collecting", "named in the ticket", "of the alert"],
 )  # fmt: skip
 def test_the_exception_of_the_ticket_is_a_right_reason_too(kind: str, given: Case) -> None:
-    found = diagnosed(showing(report("pytest", failed(NEW, kind, "x"))), given, test_path=NEW_PATH, test_text=NEW_TEST)
+    found = diagnosed(
+        showing(report("pytest", failed(NEW, kind, "AssertionError: x"))), given, test_path=NEW_PATH, test_text=NEW_TEST
+    )
 
     assert found.reproduction is not None
 
