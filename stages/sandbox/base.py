@@ -21,6 +21,7 @@ from stages.sandbox.wires import Wires
 SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _LIVING: Final = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
 _MAY_BE_READ_WHOLE: Final = tuple(map(Path, ("/usr", "/opt", "/nix", "/gnu")))
+_CHANGING_PROGRAMS: Final = ("GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH")  # with LD_*: ld.so(8), locale(7)
 _REASON_AT_MOST: Final = 600  # characters
 
 
@@ -108,9 +109,12 @@ def _checked(command: Command) -> Command:
 def _problems(command: Command, tree: Path) -> Iterator[str]:
     if not command.arguments or not command.arguments[0]:
         yield "it is empty"
-    texts = (*command.arguments, *command.environment, *command.environment.values())
+    texts = (command.folder, *command.arguments, *command.environment, *command.environment.values())
     if any("\0" in text for text in texts):
-        yield "a zero byte stands in an argument or in the environment"
+        yield "a zero byte stands in its folder, arguments or environment"
+        return
+    if any(name.startswith("LD_") or name in _CHANGING_PROGRAMS for name in command.environment):
+        yield "a variable would change the programs that make the sandbox"
     if any(not name or "=" in name for name in command.environment):
         yield "the name of an environment variable is empty or holds ="
     if not tree.is_dir() or len(tree.parts) <= 2:

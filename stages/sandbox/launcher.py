@@ -22,7 +22,8 @@ from typing import Any
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECCOMP = 1, 8, 22
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 36, 38, 47
 PR_CAP_AMBIENT_RAISE, SECCOMP_MODE_FILTER = 2, 2
-CAP_DAC_READ_SEARCH = 2
+CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
+CAPABILITIES_OF_THIS = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446  # the same on all processors
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
@@ -73,16 +74,33 @@ def _allow(rules: int, path: str, access: int) -> None:
         os.close(place)
 
 
-def become(user: int, reads_past_modes: bool) -> None:
-    """Another user for good, who may at most still read where modes forbid it."""
-    call(_libc.prctl, PR_SET_KEEPCAPS, int(reads_past_modes), 0, 0, 0)
+def become(user: int, capability: int | None) -> None:
+    """Another user for good, who keeps at most this one capability."""
+    call(_libc.prctl, PR_SET_KEEPCAPS, int(capability is not None), 0, 0, 0)
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    if reads_past_modes:
-        kept = 1 << CAP_DAC_READ_SEARCH
-        call(_libc.capset, struct.pack("=Ii", 0x20080522, 0), struct.pack("=IIIIII", kept, kept, kept, 0, 0, 0))
-        call(_libc.prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0)
+    if capability is not None:
+        kept = 1 << capability
+        call(_libc.capset, CAPABILITIES_OF_THIS, struct.pack("=IIIIII", kept, kept, kept, 0, 0, 0))
+        call(_libc.prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0)
+
+
+def capability_to_read(walled: bool) -> int:
+    """The least capability of ours that opens folders which modes close to other users.
+
+    The wider one only behind walls, which then are what forbids to write.
+    """
+    held = ctypes.create_string_buffer(24)
+    call(_libc.capget, CAPABILITIES_OF_THIS, held)
+    permitted = struct.unpack("=IIIIII", held.raw)[1]
+    for capability in (CAP_DAC_READ_SEARCH, *([CAP_DAC_OVERRIDE] if walled else [])):
+        if permitted & 1 << capability:
+            return capability
+    raise PermissionError(
+        "the interpreter or the tree lies in a folder that is closed to other users, and this root may not open it: "
+        "move it, or start as an ordinary user"
+    )
 
 
 def install(program: bytes) -> None:
@@ -146,7 +164,7 @@ def _confine(order: dict[str, Any]) -> None:
     user = os.getuid() if order["user"] is None else order["user"]
     limit(order["limits"], user)
     if order["user"] is not None:
-        become(user, order["reads_past_modes"])
+        become(user, capability_to_read(rules is not None) if order["reads_past_modes"] else None)
     call(_libc.prctl, PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     call(_libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if rules is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import stat
@@ -54,7 +55,7 @@ def remove(tree: Path) -> None:
         raise NotADirectoryError(tree)
     if not tree.exists():
         return
-    tree.chmod(0o700)
+    _open_up(tree)
     top = os.open(tree, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         while names := os.listdir(top):
@@ -127,7 +128,7 @@ def _take_away(top: int, name: str) -> None:
     try:
         os.unlink(name, dir_fd=top)
     except IsADirectoryError:
-        os.chmod(name, 0o700, dir_fd=top)
+        _open_up(name, top)
         inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
         try:
             for child in os.listdir(inner):
@@ -142,5 +143,11 @@ def _lift(inner: int, name: str, top: int) -> None:
     try:
         os.unlink(name, dir_fd=inner)
     except IsADirectoryError:
-        os.chmod(name, 0o700, dir_fd=inner)
+        _open_up(name, inner)
         os.rename(name, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+
+
+def _open_up(folder: str | Path, within: int | None = None) -> None:
+    # Root may have no right to change another user's modes, and then needs none to come in.
+    with contextlib.suppress(PermissionError):
+        os.chmod(folder, 0o700, dir_fd=within)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,21 +19,22 @@ import pytest
 from stages.errors import ParkCause, Parked, Stopped
 from stages.sandbox import Bounds, Command, Level, Sandbox
 from stages.sandbox.landlock import Landlock
+from stages.sandbox.launcher import CAPABILITIES_OF_THIS, _libc, call
 from stages.sandbox.plain import Plain
-from tests.stages.sandbox.ways import CANARY, PYTHON, Way, World, in_child
+from tests.stages.sandbox.ways import CANARY, PYTHON, WE_ARE_ROOT, Way, World, in_child, missing
 
 MIB = 2**20
 
 
 def processes_with(token: str) -> list[int]:
-    """Processes on this machine that have the token among their arguments."""
+    """Processes on this machine that have the token in an argument, save those of an interpreter."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            arguments = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
+            line = Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
         except OSError:
             continue
-        if token in arguments:
+        if token in line and not line.startswith(str(PYTHON)):
             found.append(int(pid))
     return found
 
@@ -40,8 +44,10 @@ def token(request: pytest.FixtureRequest) -> Iterator[str]:
     """Seconds that only this test sleeps; whoever still does at its end is killed by id."""
     token = f"60.{abs(hash(request.node.nodeid)) % 10**9:09}7"
     yield token
-    for pid in processes_with(token):
-        os.kill(pid, signal.SIGKILL)
+    while left := processes_with(token):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def gone(token: str, within_seconds: float = 5.0) -> bool:
@@ -116,6 +122,7 @@ def test_a_command_dies_when_we_are_killed(way: Way, world: World, token: str) -
     command = world.attack("import os; open('ready', 'w').close(); os.execvp('sleep', ['sleep', token])", token=token)
     child = os.fork()
     if child == 0:
+        tempfile.tempdir = str(world.sibling)  # nobody is left to take the command's home away
         way.run(command)
         os._exit(0)
     until = time.monotonic() + 20
@@ -423,3 +430,41 @@ def test_a_launcher_that_cannot_start_parks_the_run(
         sandbox.run(world.python("pass"))
 
     assert parked.value.cause is ParkCause.SANDBOX
+
+
+CAPABILITIES_OF_A_CONTAINER = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 7  # CHOWN, DAC_OVERRIDE, KILL, SETGID, SETUID
+
+
+@pytest.mark.skipif(not WE_ARE_ROOT, reason="only root runs commands under another user")
+@pytest.mark.parametrize(
+    ("sandbox", "runs"),
+    [
+        (Landlock(), True),
+        (Plain(), False),
+    ],
+    ids=["walls and a wide capability", "no walls and a wide capability"],
+)
+def test_a_tree_in_a_closed_folder_is_opened_as_far_as_root_may(sandbox: Sandbox, runs: bool, world: World) -> None:
+    os.chmod(world.base, 0o700)
+    os.chown(world.base, 0, 0)
+    reason = missing(Way(level=sandbox.level))
+    if reason:
+        pytest.skip(reason)
+
+    def lose_the_rest() -> None:
+        for capability in range(41):
+            if not CAPABILITIES_OF_A_CONTAINER >> capability & 1:
+                _libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP: a program of root gets no more than these
+        kept = CAPABILITIES_OF_A_CONTAINER
+        call(_libc.capset, CAPABILITIES_OF_THIS, struct.pack("=IIIIII", kept, kept, 0, 0, 0, 0))
+
+    def ends() -> str:
+        try:
+            return sandbox.run(world.python("import os; os.listdir(os.getcwd()); print('ran')")).output
+        except Parked as parked:
+            return parked.reason
+
+    outcome = in_child(ends, lose_the_rest)
+
+    assert (outcome == "ran\n") == runs, outcome
+    assert ("closed to other users" in outcome) != runs, outcome
