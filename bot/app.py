@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import fcntl
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Final
 
 from pydantic import TypeAdapter
 
+from bot.agents import check_price, model_of, program_name, program_of
+from bot.alert import signatures_at, signatures_of
 from bot.attempts import SENT_BACK
-from bot.bench import Bench
+from bot.bench import Bench, clear
 from bot.book import Book, upgrade_runs, utc_now
+from bot.budget import budget_of
 from bot.closing import Stores, already_over, write_down
 from bot.conclusion import Conclusion
 from bot.config import Settings
 from bot.endings import About
-from bot.errors import BeingWorkedOn, NoInterpreter, NothingToRetry
+from bot.errors import BeingWorkedOn, NothingToRetry
 from bot.events import EventStore
+from bot.interpreter import interpreter
 from bot.progress import Progress
 from bot.publishing import Publisher
 from bot.pursuit import Audited, Pursuit
-from bot.repository_config import RepositoryConfig
+from bot.repository_config import RepositoryConfig, policy_of
 from bot.requeue import RequeueNotes
 from bot.run import Opening, Run, RunState
 from bot.runner import Runner
@@ -38,28 +39,20 @@ from memory.database import open_database, upgrade_memory
 from memory.index import FtsSearch
 from memory.recall import Recall
 from memory.scrub import Scrubber
-from memory.signature import signatures
+from memory.signature import RepoView
 from memory.store import MemoryStore
-from memory.types import CommitId, Drop, DropCause, Evidence, RunId, Scope, TicketId
+from memory.types import CommitId, Drop, DropCause, ErrorSignature, Evidence, RunId, Scope, TicketId
 from stages.agents.base import Agent
-from stages.agents.limits import Budget, Limits, Spent
 from stages.agents.loop import Loop
-from stages.agents.model import FREE, Model, NoModel, Price
+from stages.agents.model import NoModel
 from stages.agents.program import Program, ProgramAgent
 from stages.checks import Checks
-from stages.errors import Parked
+from stages.errors import ParkCause, Parked
 from stages.gate import Gate
-from stages.journal import ModelAnswered
-from stages.offline import MODEL as OFFLINE
-from stages.offline import handler as offline_handler
-from stages.policy import Policy
-from stages.repository import Repository
+from stages.repository import Repository, RepositoryFault
 from stages.sandbox import Sandbox, choose
 from stages.ticket import Ticket
 from stages.workspace import Workspaces
-
-_OFFLINE_WINDOW: Final = 10**9  # tokens: the embedded model reads everything that was said
-_OFFLINE_LIMITS: Final = Limits(calls=5_000, tokens=10**12, money=0.0, minutes=60.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,10 +104,20 @@ class App:
 
     # --- Runs ------------------------------------------------------------------------------------------------------
 
-    def open_run(self, ticket: Ticket, repository: Repository, base: CommitId) -> Run:
-        """Write a new run down. Raises AlreadyOpen, and NoModel before anything is written."""
+    def check(self, repository: Repository) -> None:
+        """Refuse what no run of this repository could begin with, before anything is written.
+
+        Raises NoModel, UnknownPrice, NoInterpreter, and what is wrong with the repository's settings.
+        """
         if not self._agent_name:
             raise NoModel
+        interpreter(read_config(repository, default_commit(repository)), repository)
+        if self._model_name and not self._command:
+            check_price(self._model_name, self.settings)
+
+    def open_run(self, ticket: Ticket, repository: Repository, base: CommitId) -> Run:
+        """Write a new run down. Raises AlreadyOpen, and what `check` raises before anything is written."""
+        self.check(repository)
         return self.stores.runs.create(
             Opening(
                 scope=self.scope(repository),
@@ -126,14 +129,16 @@ class App:
         )
 
     def pursue(self, run: Run, progress: Progress) -> Run:
-        """Take a run as far as it goes; a run that cannot even begin here is parked."""
+        """Take a run as far as it goes; a run that cannot even begin here is parked. Raises BeingWorkedOn."""
         with self._alone(run):
             if already_over(self.stores, run):
                 return self.stores.runs.get(run.id)
             try:
                 pursuit, bench = self._prepared(run, progress)
             except Parked as parked:
-                return self.stores.runs.set_state(run.id, RunState.PARKED, cause=parked.cause, reason=parked.reason)
+                return self._parked(run, parked.cause, parked.reason)
+            except RepositoryFault as fault:
+                return self._parked(run, ParkCause.BASE_GONE, str(fault))
             return Runner(pursuit, bench, Conclusion(pursuit, bench, self.publisher)).work()
 
     def verify(self, run: Run, ref: str | None, progress: Progress) -> Run:
@@ -152,17 +157,28 @@ class App:
         """Send a ticket back with a note; gives the run that reads it.
 
         Of an ended run, a new one on what is checked out now; of a published run, the same, whose patch counts as held.
+        Raises AlreadyOpen when the ticket of an ended run has another one, and what `open_run` raises.
         """
-        self.stores.notes.add(run.scope, run.ticket.id, text, author)
-        if run.state is RunState.PUBLISHED:
-            self.stores.steps.finish(run.id, SENT_BACK, TypeAdapter(bool), True, attempt=run.attempt)
-        elif run.state is RunState.ENDED:
-            repository = Repository.open(Path(run.place))
-            return self.open_run(run.ticket, repository, repository.resolve())
-        return run
+        match run.state:
+            case RunState.PUBLISHED:
+                with self._alone(run):
+                    self.stores.notes.add(run.scope, run.ticket.id, text, author)
+                    self.stores.steps.finish(run.id, SENT_BACK, TypeAdapter(bool), True, attempt=run.attempt)
+                    return self.stores.runs.set_state(run.id, RunState.WORKING)
+            case RunState.ENDED:
+                repository = Repository.open(Path(run.place))
+                again = self.open_run(run.ticket, repository, repository.resolve())
+                self.stores.notes.add(run.scope, run.ticket.id, text, author)
+                return again
+            case RunState.WORKING | RunState.PARKED:
+                self.stores.notes.add(run.scope, run.ticket.id, text, author)
+                return run
 
     def stop(self, run: Run) -> Run:
-        """End a run: the process that works on it ends it at its next call, else this one does at once."""
+        """End a run: the process that works on it ends it at its next call, else this one does at once.
+
+        Raises RunIsOver.
+        """
         self.stores.runs.request_stop(run.id)
         try:
             with self._alone(run):
@@ -171,16 +187,28 @@ class App:
             return self.stores.runs.get(run.id)
 
     def supersede(self, scope: Scope, ticket: TicketId) -> Run | None:
-        """End the open run of a ticket, if there is one, because another one takes its place."""
+        """End the open run of a ticket, if there is one, because another one takes its place. Raises BeingWorkedOn."""
         if (run := self.stores.runs.open_run(scope, ticket)) is None:
             return None
         with self._alone(run):
             return self._dropped(run, DropCause.SUPERSEDED)
 
     def _dropped(self, run: Run, cause: DropCause) -> Run:
-        about = About.of(run, signatures(run.ticket.title, run.ticket.text))
-        write_down(self.stores, about.ending(Drop(cause=cause), at=self.book.now(), final=True, evidence=Evidence.NONE))
+        if not already_over(self.stores, run):
+            about = About.of(run, self._signatures(run))
+            ending = about.ending(Drop(cause=cause), at=self.book.now(), final=True, evidence=Evidence.NONE)
+            write_down(self.stores, ending)
+        clear(self.settings.home / "work", run)
         return self.stores.runs.get(run.id)
+
+    def _signatures(self, run: Run) -> tuple[ErrorSignature, ...]:
+        try:
+            return signatures_at(run.ticket, Repository.open(Path(run.place)), run.base)
+        except RepositoryFault:
+            return signatures_of(run.ticket, RepoView())
+
+    def _parked(self, run: Run, cause: ParkCause, reason: str) -> Run:
+        return self.stores.runs.set_state(run.id, RunState.PARKED, cause=cause, reason=reason)
 
     @contextmanager
     def _alone(self, run: Run) -> Iterator[None]:
@@ -194,37 +222,48 @@ class App:
                 raise BeingWorkedOn(run=run.id) from error
             yield
 
-    def _prepared(self, run: Run, progress: Progress) -> tuple[Pursuit, Bench]:
-        """What a run works with. Raises Parked when there is no sandbox."""
-        repository = Repository.open(Path(run.place))
-        config = read_config(repository, default_commit(repository))
-        sandbox = choose(self.choices.sandbox or self.settings.sandbox or "auto", trusted=self.choices.trusted)
-        self.stores.runs.save_level(run.id, sandbox.level)
-        pursuit = Pursuit(
-            self.stores,
-            run,
-            repository=repository,
-            agent=self._agents(run, sandbox),
-            budget=self._budget(run),
-            progress=progress,
-        )
-        return pursuit, self._bench(run, repository, config, sandbox)
-
     @cached_property
     def publisher(self) -> Publisher:
         return Publisher(self.settings.home / "runs")
 
     # --- Parts of a run --------------------------------------------------------------------------------------------
 
-    def _bench(self, run: Run, repository: Repository, config: RepositoryConfig, sandbox: Sandbox) -> Bench:
-        workspaces = Workspaces(self.settings.home / "work", Checks(sandbox, _interpreter(config, repository)))
-        policy = Policy(protected=config.protected, files_at_most=config.size.files or Policy.files_at_most)
+    def _prepared(self, run: Run, progress: Progress) -> tuple[Pursuit, Bench]:
+        """What a run works with. Raises Parked when there is no sandbox, RepositoryFault, and what `check` raises."""
+        repository = Repository.open(Path(run.place))
+        config = read_config(repository, default_commit(repository))
+        bench = partial(self._bench, run, repository, config, interpreter(config, repository))
+        sandbox = self._sandbox()
+        self.stores.runs.save_level(run.id, sandbox.level)
+        pursuit = Pursuit(
+            self.stores,
+            run,
+            repository=repository,
+            agent=self._agents(run, sandbox),
+            budget=budget_of(
+                run,
+                self.choices.model or run.model,
+                self.settings.limits,
+                self.stores.events.of(run.id),
+                self._stopped(run.id),
+            ),
+            progress=progress,
+        )
+        return pursuit, bench(sandbox)
+
+    def _sandbox(self) -> Sandbox:
+        return choose(self.choices.sandbox or self.settings.sandbox or "auto", trusted=self.choices.trusted)
+
+    def _bench(
+        self, run: Run, repository: Repository, config: RepositoryConfig, python: Path, sandbox: Sandbox
+    ) -> Bench:
+        workspaces = Workspaces(self.settings.home / "work", Checks(sandbox, python))
         return Bench(
             run=run,
             repository=repository,
             config=config,
             workspaces=workspaces,
-            gate=Gate(workspaces, replace(policy, lines_at_most=config.size.lines), self.scrubber),
+            gate=Gate(workspaces, policy_of(config), self.scrubber),
             attempts=self.choices.attempts or config.attempts or self.settings.attempts,
             stopped=self._stopped(run.id),
         )
@@ -232,54 +271,24 @@ class App:
     def _stopped(self, run: RunId) -> Callable[[], bool]:
         return lambda: self.stores.runs.stop_requested(run)
 
+    # What this call says goes before what the run began with, and that before the settings.
+
     @property
     def _command(self) -> tuple[str, ...]:
         return () if self.choices.model else self.choices.agent or self.settings.agent
 
     @property
+    def _model_name(self) -> str:
+        return self.choices.model or self.settings.model
+
+    @property
     def _agent_name(self) -> str:
-        return " ".join(self._command) or self.choices.model or self.settings.model
+        return program_name(self._command) or self._model_name
 
     def _agents(self, run: Run, sandbox: Sandbox) -> Callable[[Audited], Agent]:
-        if self._command:
-            program = Program(command=self._command)
+        name = self.choices.model or program_name(self.choices.agent) or run.model or self._agent_name
+        if command := program_of(name):
+            program = Program(command=command)
             return lambda journal: ProgramAgent(journal, program, sandbox)
-        model = self._model(self.choices.model or run.model or self.settings.model)
+        model = model_of(name, self.settings)
         return lambda journal: Loop(journal, model)
-
-    def _model(self, name: str) -> Model:
-        if name == OFFLINE:
-            return Model(name=name, price=FREE, window=_OFFLINE_WINDOW, provider=offline_handler)
-        price = self.settings.prices.get(name)
-        return Model(
-            name=name,
-            url=self.settings.model_url,
-            key=self.settings.model_key,
-            key_variable=self.settings.model_key_variable,
-            price=Price(input=price.input, output=price.output) if price else None,
-        )
-
-    def _budget(self, run: Run) -> Budget:
-        """The run's budget, with what it spent before an interruption."""
-        limits = self.settings.limits
-        if run.model == OFFLINE and limits == Limits():
-            limits = _OFFLINE_LIMITS
-        costs = [event.fact for event in self.stores.events.of(run.id) if isinstance(event.fact, ModelAnswered)]
-        spent = Spent(
-            calls=len(costs),
-            tokens=sum(cost.tokens_in + cost.tokens_out for cost in costs),
-            money=sum(cost.price for cost in costs),
-            minutes=run.spent.minutes,
-        )
-        return Budget(limits, clock=time.monotonic, spent=spent, stopped=self._stopped(run.id))
-
-
-def _interpreter(config: RepositoryConfig, repository: Repository) -> Path:
-    """The interpreter that runs the repository's tests: what it names, else its own environment, else ours."""
-    if config.python:
-        named = (repository.folder / config.python).absolute()
-        if not named.exists():
-            raise NoInterpreter(python=config.python)
-        return named
-    own = [repository.folder / folder / "bin" / "python" for folder in (".venv", "venv")]
-    return next((python for python in own if python.exists()), Path(sys.executable))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -14,6 +15,8 @@ from bot.bench import Bench
 from bot.conclusion import Conclusion, End
 from bot.endings import evidence_of, refix
 from bot.pursuit import Pursuit
+from bot.run import Run
+from bot.steps import StepStore
 from memory.recording import Recorded
 from memory.types import Drop, DropCause, Evidence, Hold, HoldCause, LessonId, MemoryVersion, PassAfterHold, Where
 from stages.case import Case, HeldAttempt
@@ -71,7 +74,7 @@ class Attempts:
             if number > last:
                 break
             self._begin(number)
-            case = case if number == 1 else self._pursuit.with_notes(case, number)
+            case = self._pursuit.with_notes(case, number)
             if refused and EntryPoint.REDIAGNOSE in decisions.after_hold(refused.report):
                 found = self._rediagnose(case, workspace, found, refused, number)
             patch = self._develop(case, workspace, found, refused, number)
@@ -86,6 +89,7 @@ class Attempts:
                     self._record_pass(patch, number)
                     refused = self._sent_back(patch, report, number)
                     if refused is None:
+                        self._stand(workspace, found)
                         seen = seen_of(report, verdict)
                         self._conclusion.publish(case, self._version, workspace, patch, seen, attempt=number)
                         return None
@@ -141,9 +145,8 @@ class Attempts:
     @staticmethod
     def _stand(workspace: Workspace, found: Found) -> None:
         """The clean base, with the reproduction frozen in it."""
+        workspace.place(found.reproduction)
         workspace.reset()
-        if found.reproduction.path:
-            workspace.place(found.reproduction)
 
     def _judge(self, base: Baseline, found: Found, patch: Patch, number: int) -> GateReport:
         attempt = Attempt(
@@ -174,10 +177,18 @@ class Attempts:
                 workspace.apply(patch)
                 return self._pursuit.ask(Review, EntryPoint.REVIEW, given, workspace=workspace, version=self._version)
 
-            findings = self._pursuit.once("review", _FINDINGS, ask, attempt=number)
+            findings = self._pursuit.once("review", _FINDINGS, lambda: self._findings(ask), attempt=number)
             verdict = decide(report, findings)
         self._pursuit.tell(facts.judged(number, verdict, patch))
         return verdict
+
+    def _findings(self, ask: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
+        """The review's; none where its answer cannot be read: the gate has judged, and code evaluates no word of it."""
+        try:
+            return ask()
+        except UnreadableAnswer as answer:
+            self._pursuit.tell(facts.Decided(what="no finding of the review counts", because=str(answer)))
+            return ()
 
     def _record_refix(self, refused: Refused, patch: Patch, report: GateReport, number: int) -> None:
         was = refused.attempt.hold.failing
@@ -210,7 +221,7 @@ class Attempts:
 
     def _sent_back(self, patch: Patch, report: GateReport, number: int) -> Refused | None:
         """The hold of a person who sent the published patch back; None when nobody did."""
-        if self._pursuit.stores.steps.recorded(self._pursuit.run.id, SENT_BACK, _YES, attempt=number) is None:
+        if not was_sent_back(self._pursuit.stores.steps, self._pursuit.run, number):
             return None
         hold = Hold(where=Where.REVIEW, cause=HoldCause.FINDING, attempt=number, edits=patch.edits)
         return self._refuse(hold, Evidence.MAINTAINER, patch, report, ("a person sent the patch back",))
@@ -220,12 +231,22 @@ class Attempts:
         hold = refused.attempt.hold
         return End(
             ending=hold,
-            told=f"{self._bench.attempts} attempts were held; the last one for {hold.cause}",
+            told=f"all attempts were held, {hold.attempt} in number; the last one for {hold.cause}",
             evidence=evidence_of(hold),
             refers_to=refused.recorded.ending,
             seen=refused.attempt.why,
             patch=refused.attempt.patch,
         )
+
+
+def was_sent_back(steps: StepStore, run: Run, attempt: int) -> bool:
+    """True when a person sent the published patch of this attempt back."""
+    return steps.recorded(run.id, SENT_BACK, _YES, attempt=attempt) is not None
+
+
+def next_attempt(steps: StepStore, run: Run) -> int:
+    """The attempt that a run goes on with: the one it is in, or the one after a patch that was sent back."""
+    return max(1, run.attempt + was_sent_back(steps, run, run.attempt))
 
 
 def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:

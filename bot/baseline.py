@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,9 +27,9 @@ class Baseline:
     reports: tuple[CheckReport, ...]
 
 
-def take(workspace: Workspace) -> Baseline:
-    """Run every check on the base. Raises Parked when there is none, or when one cannot run here."""
-    reports = tuple(workspace.run(check.name) for check in workspace.checks)
+def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:
+    """Run every check on the base. Raises Stopped, and Parked when there is none, or when one cannot run here."""
+    reports = tuple(workspace.run(check.name, stopped=stopped) for check in workspace.checks)
     files = workspace.files()
     for report in reports:
         if broken := why_broken(report, files):

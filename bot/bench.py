@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from bot.repository_config import RepositoryConfig
 from bot.run import Run
@@ -11,7 +13,10 @@ from memory.types import CommitId
 from stages.gate import Gate
 from stages.report import CheckReport, Reproduction
 from stages.repository import Repository
+from stages.sandbox import remove
 from stages.workspace import Workspace, Workspaces
+
+_CLONES: Final = ("work", "gate", "merged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +42,21 @@ class Bench:
         return f"{self.run.id}-gate"
 
     def reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
-        """Run the reproduction alone, in the tree as it stands."""
-        if reproduction.path:
+        """Run the reproduction alone, in the tree as it stands, with its file as it was frozen."""
+        if reproduction.path and workspace.at_base(reproduction.path) is not None:
+            workspace.write(reproduction.path, reproduction.text.encode())  # where it was merged with the patch
+        elif reproduction.path:
             workspace.place(reproduction)
         tests = () if reproduction.test == reproduction.check else (reproduction.test,)
         return workspace.run(reproduction.check, tests=tests, stopped=self.stopped)
 
     def clear(self) -> None:
         """Take the clones away; what they held that matters is in the tables."""
-        for name in ("work", "gate", "merged"):
+        for name in _CLONES:
             self.workspaces.remove(f"{self.run.id}-{name}")
+
+
+def clear(folder: Path, run: Run) -> None:
+    """Take away the clones that a process left behind when it was killed."""
+    for name in _CLONES:
+        remove(folder / f"{run.id}-{name}")

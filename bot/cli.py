@@ -37,14 +37,23 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
-        from bot.errors import BotError
+        from bot.leaving import INTERRUPTED, UNUSABLE, exit_status_of, sentence
         from memory.errors import Told
 
         try:
             return super().invoke(ctx)
         except Told as error:
-            click.echo(f"Error: {error}", err=True)
-            ctx.exit(error.exit_status if isinstance(error, BotError) else 1)
+            click.echo(f"Error: {sentence(error)}", err=True)
+            ctx.exit(exit_status_of(error))
+        except BrokenPipeError:
+            raise  # whoever read our output has seen enough: click leaves quietly
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"Error: {where}{error.strerror or error}.", err=True)
+            ctx.exit(UNUSABLE)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(INTERRUPTED)
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -56,5 +56,5 @@ def already_over(stores: Stores, run: Run) -> bool:
     """Close a run whose final ending was written before its process died."""
     finals = [recorded.ending for recorded in stores.memory.endings(run.id) if recorded.ending.final]
     for ending in finals:
-        stores.runs.set_state(run.id, RunState.ENDED, outcome=facts.outcome_of(ending.ending))
+        write_down(stores, ending)
     return bool(finals)

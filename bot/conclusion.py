@@ -15,7 +15,7 @@ from bot.pursuit import Pursuit
 from bot.run import RunState
 from memory.types import Drop, DropCause, Ending, EndingId, Evidence, MemoryVersion
 from stages.case import Case
-from stages.errors import LimitReached, Parked, UnreadableAnswer
+from stages.errors import LimitReached, Parked, Stopped, UnreadableAnswer
 from stages.patch import Patch
 from stages.prompt import EntryPoint
 from stages.summary import Summary, SummaryGiven
@@ -53,8 +53,8 @@ class Conclusion:
         if case is not None and version is not None and not quiet:
             summary = self._summary(case, version, end.told, end.seen, end.patch, _AT_THE_END)
         self._publisher.summarise(run, summary)
-        if end.patch:
-            self._publisher.keep(run, end.patch)
+        if diff := end.patch.diff if end.patch else self._pursuit.stores.runs.get(run.id).patch:
+            self._publisher.keep(run, diff)
         self._pursuit.journal.at("end")
         self._pursuit.tell(facts.Summarised(text=summary))
         self._pursuit.stores.runs.save_spent(run.id, self._pursuit.budget.spent)
@@ -76,10 +76,12 @@ class Conclusion:
         *,
         attempt: int,
     ) -> None:
-        """Leave branch, patch file and summary; the run stays open until it is verified."""
+        """Leave branch, patch file and summary; the run stays open until it is verified. Raises Stopped."""
         run = self._pursuit.run
         told = "the gate passed; the patch is on its own branch and waits for a person to merge it"
         summary = self._summary(case, version, told, tuple(seen), patch, attempt)
+        if self._bench.stopped():
+            raise Stopped
         published = self._pursuit.once(
             "publish",
             _PUBLISHED,
@@ -105,6 +107,6 @@ class Conclusion:
             return self._pursuit.ask(
                 Summary, EntryPoint.SUMMARISE, given, workspace=self._bench.workspace(), version=version
             )
-        except (UnreadableAnswer, LimitReached, Parked) as error:
+        except (UnreadableAnswer, LimitReached, Parked, Stopped) as error:
             self._pursuit.tell(facts.Decided(what="code wrote the summary", because=str(error)))
             return told_without_model(given.ended, given.evidence)

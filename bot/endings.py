@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.run import Run
+from memory.slots import hashed
 from memory.types import (
     CheckId,
     CommitId,
+    Drop,
     Edit,
     Ending,
     EndingId,
@@ -17,6 +19,7 @@ from memory.types import (
     Evidence,
     Hold,
     HoldCause,
+    NotOurs,
     PathAt,
     Refix,
     RunEnding,
@@ -76,6 +79,16 @@ class About:
             paths=paths,
             refers_to=refers_to,
         )
+
+
+def of_known_paths(ending: Ending, known: Callable[[str], bool]) -> Ending:
+    """The ending with a hash for the path of each file that a patch adds: a model chose that name."""
+    if isinstance(ending, Drop | NotOurs):
+        return ending
+    return replace(
+        ending,
+        edits=tuple(edit if known(edit.path) else replace(edit, path=hashed(edit.path)) for edit in ending.edits),
+    )
 
 
 def evidence_of(hold: Hold) -> Evidence:

@@ -104,7 +104,7 @@ class AmbiguousRun(RunError, WrongInput):
     """{given} begins the ids of several runs: {candidates}. Write more of it."""
 
 
-class AlreadyOpen(RunError):
+class AlreadyOpen(RunError, WrongInput):
     """Ticket {ticket} has the open run {run} ({state}): see `runs show`, `runs requeue`, `runs stop`."""
 
 
@@ -128,7 +128,7 @@ class NotMerged(RunError):
 
 
 class NotVerified(RunError):
-    """Run {run} cannot be verified on {commit}: {red} is red there, though the reproduction passes. Mend that first."""
+    """Run {run} cannot be verified on {commit}: {reason}. Mend that first, or name another commit with --commit."""
 
 
 class BeingWorkedOn(RunError):

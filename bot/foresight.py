@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bot.alert import asking_of, signatures_of, view_of
 from bot.app import App
 from bot.sources import default_commit, read_config, read_sources
-from memory.signature import RepoView, headline, signatures
 from memory.types import ErrorSignature, MemoryContext
-from stages.case import Asking, Case
+from stages.case import Case
 from stages.prompt import EntryPoint
 from stages.repository import Repository
 from stages.ticket import Ticket
@@ -36,14 +36,7 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
     config = read_config(repository, commit)
     now, scope = app.book.now(), app.scope(repository)
     version = app.stores.memory.publish_sources(scope, read_sources(repository, commit, config), now)
-    view = RepoView(files=frozenset(repository.files(commit)))
-    found = tuple(signatures(ticket.title, ticket.text, view))
-    asking = Asking(
-        scope=scope,
-        at=now,
-        headline=headline(found[0]) if found else "",
-        signatures=found,
-        environment=config.environment,
-    )
+    found = signatures_of(ticket, view_of(repository.files(commit)))
+    asking = asking_of(scope, now, found, config.environment)
     query = Case(ticket=ticket, asking=asking).query(entry_point)
     return Foresight(signatures=found, context=app.stores.recall(query, version))

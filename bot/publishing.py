@@ -49,9 +49,9 @@ class Publisher:
         """Write the summary of a run."""
         return self._write(run, "summary.md", f"# {one_line(run.ticket.title)}\n\n{summary}\n")
 
-    def keep(self, run: Run, patch: Patch) -> Path:
+    def keep(self, run: Run, diff: str) -> Path:
         """Keep the patch of a run that ended without a branch."""
-        return self._write(run, "patch.diff", patch.diff)
+        return self._write(run, "patch.diff", diff)
 
     def path(self, run: Run, name: str) -> Path:
         """Where a result of a run stands: `patch.diff` or `summary.md`."""

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from bot import facts
 from bot.closing import Stores, write_down
-from bot.endings import About
+from bot.endings import About, of_known_paths
 from bot.facts import Fact
 from bot.journal import RunJournal
 from bot.progress import Progress
@@ -88,9 +88,13 @@ class Pursuit:
         self.journal.at(name, attempt=attempt)
         self.progress.stage(name)
         value = self.stores.steps.once(self.run.id, name, kind, work, attempt=attempt)
+        self.save()
+        return value
+
+    def save(self) -> None:
+        """Write down what happened and what was spent until now."""
         self.journal.flush()
         self.stores.runs.save_spent(self.run.id, self.budget.spent)
-        return value
 
     def tell(self, *told: Fact) -> None:
         """Write down what code saw or decided."""
@@ -125,7 +129,7 @@ class Pursuit:
         """Write an ending down, with its lesson and the version that shows it."""
         about = About.of(self.run, self.signatures, self.environment)
         value = about.ending(
-            ending,
+            of_known_paths(ending, self._is_at_base),
             at=self.stores.now(),
             final=final,
             evidence=evidence,
@@ -134,6 +138,9 @@ class Pursuit:
         )
         return write_down(self.stores, value, self.journal)
 
+    def _is_at_base(self, path: str) -> bool:
+        return self.repository.blob(self.run.base, path) is not None
+
     def _at_base(self, paths: Iterable[str]) -> tuple[PathAt, ...]:
         found = ((path, self.repository.blob(self.run.base, path)) for path in paths)
         return tuple(PathAt(path=path, blob=blob) for path, blob in found if blob)
@@ -141,8 +148,10 @@ class Pursuit:
     # --- Notes of people -------------------------------------------------------------------------------------------
 
     def with_notes(self, case: Case, attempt: int) -> Case:
-        """The case with what people said when they sent the ticket back, for this attempt to read."""
+        """The case with what people said when they sent the ticket back, for this attempt and later ones to read."""
         notes = self.stores.notes.take(self.run.scope, self.run.ticket.id, self.run.id, attempt)
-        for note in notes:
-            self.tell(facts.NoteRead(author=note.author, text=note.text, written=note.at))
-        return replace(case, notes=tuple(f"{note.author}: {note.text}" for note in notes)) if notes else case
+        said = tuple(f"{note.author}: {note.text}" for note in notes)
+        for note, text in zip(notes, said, strict=True):
+            if text not in case.notes:
+                self.tell(facts.NoteRead(author=note.author, text=note.text, written=note.at))
+        return replace(case, notes=said)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pydantic import TypeAdapter
 
 from bot import facts
+from bot.alert import signatures_of
 from bot.closing import write_down
 from bot.endings import About
+from bot.facts import outcome_of
+from bot.fix import fix_of
 from bot.pursuit import Pursuit
 from bot.run import Run, RunState
-from memory.signature import match, signatures
+from memory.signature import match
 from memory.types import Evidence, Verify, VerifyOutcome
 from stages.diagnosis import Diagnosed
 from stages.patch import Patch
@@ -32,13 +35,18 @@ def duplicate_of(pursuit: Pursuit, reproduction: Reproduction) -> Run | None:
 
 
 def mark_recurred(pursuit: Pursuit) -> tuple[Run, ...]:
-    """End the published runs of the same failure whose patch is in this base already: it did not hold."""
-    came_back = tuple(run for run in _published(pursuit) if _is_in_base(pursuit, run))
+    """Write down that the fixes of the same failure that are in this base already did not hold.
+
+    A published run ends with that; one that was verified is contradicted.
+    """
+    came_back = tuple(run for run in (*_published(pursuit), *_verified(pursuit)) if _is_in_base(pursuit, run))
     for run in came_back:
+        fix = fix_of(pursuit.stores.steps, run)
+        edits = fix.patch.edits if fix else ()
         ending = About.of(run, pursuit.signatures, pursuit.environment).ending(
-            Verify(outcome=VerifyOutcome.RECURRED, commit=pursuit.run.base),
+            Verify(outcome=VerifyOutcome.RECURRED, edits=edits, commit=pursuit.run.base),
             at=pursuit.stores.now(),
-            final=True,
+            final=run.open,
             evidence=Evidence.EXIT_STATUS,
         )
         pursuit.tell(
@@ -49,9 +57,21 @@ def mark_recurred(pursuit: Pursuit) -> tuple[Run, ...]:
 
 
 def _published(pursuit: Pursuit) -> Iterator[Run]:
-    """Published runs of this repository with an equal signature, this run left out."""
-    for run in pursuit.stores.runs.list(RunState.PUBLISHED, scope=pursuit.run.scope):
-        met = match(pursuit.signatures, signatures(run.ticket.title, run.ticket.text, pursuit.view))
+    """Published runs of the same failure."""
+    return _of_same_failure(pursuit, pursuit.stores.runs.list(RunState.PUBLISHED, scope=pursuit.run.scope))
+
+
+def _verified(pursuit: Pursuit) -> Iterator[Run]:
+    """Runs of the same failure whose fix was seen to work."""
+    ended = pursuit.stores.runs.list(RunState.ENDED, scope=pursuit.run.scope)
+    worked = outcome_of(Verify(outcome=VerifyOutcome.WORKED))
+    return _of_same_failure(pursuit, (run for run in ended if run.outcome == worked))
+
+
+def _of_same_failure(pursuit: Pursuit, runs: Iterable[Run]) -> Iterator[Run]:
+    """Those with an equal signature, this run left out."""
+    for run in runs:
+        met = match(pursuit.signatures, signatures_of(run.ticket, pursuit.view))
         if run.id != pursuit.run.id and met is not None and met.strong:
             yield run
 

@@ -11,6 +11,7 @@ from bot.config import ATTEMPTS_AT_MOST
 from bot.errors import ConfigUnreadable
 from bot.toml_table import TomlTable, parse_toml
 from memory.types import CheckId
+from stages.policy import Policy
 from stages.report import Check, CheckKind
 
 PATH: Final = ".github/ticketsmith.toml"
@@ -72,6 +73,17 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
     for one in (size, table):
         one.close()
     return config
+
+
+def policy_of(config: RepositoryConfig) -> Policy:
+    """What a patch may touch here: the maintainers' patterns are added, their sizes replace the usual ones."""
+    size, usual = config.size, Policy()
+    return Policy(
+        protected=config.protected,
+        files_at_most=size.files or usual.files_at_most,
+        bytes_at_most=size.bytes or usual.bytes_at_most,
+        lines_at_most=size.lines,
+    )
 
 
 def _text(data: bytes, source: str) -> str:

@@ -32,14 +32,18 @@ class RequeueNotes:
             return _note(row)
 
     def take(self, scope: Scope, ticket: TicketId, run: RunId, attempt: int) -> tuple[RequeueNote, ...]:
-        """The notes for this attempt, oldest first: those that nobody has read yet, and those that it took before."""
+        """The notes for this attempt, oldest first: those that nobody has read yet, and those that the run knows.
+
+        A run knows what it read in this attempt, or in an earlier one.
+        """
         unread = col(RequeueNoteRow.read_by).is_(None)
-        mine = and_(RequeueNoteRow.read_by == run, RequeueNoteRow.read_in_attempt == attempt)
-        query = _of_ticket(scope, ticket).where(or_(unread, mine))
+        known = and_(RequeueNoteRow.read_by == run, col(RequeueNoteRow.read_in_attempt) <= attempt)
+        query = _of_ticket(scope, ticket).where(or_(unread, known))
         with self._book.writing() as session:
             rows = session.exec(query).all()
             for row in rows:
-                row.read_by, row.read_in_attempt = run, attempt
+                if row.read_by is None:
+                    row.read_by, row.read_in_attempt = run, attempt
             return tuple(_note(row) for row in rows)
 
     def of(self, scope: Scope, ticket: TicketId) -> tuple[RequeueNote, ...]:

@@ -8,7 +8,8 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot import baseline, decisions, facts
-from bot.attempts import Attempts, Found
+from bot.alert import asking_of, signatures_of, view_of, with_red
+from bot.attempts import Attempts, Found, next_attempt
 from bot.baseline import Baseline
 from bot.bench import Bench
 from bot.conclusion import Conclusion, End
@@ -16,14 +17,15 @@ from bot.pursuit import Pursuit
 from bot.related import duplicate_of, mark_recurred
 from bot.run import Run, RunState
 from bot.sources import default_commit, read_sources
+from memory.database import DatabaseFull
 from memory.errors import MemoryFault
-from memory.signature import RepoView, headline, signatures
 from memory.types import Drop, DropCause, Evidence, MemoryVersion, NotOurs, NotOursCause
-from stages.case import Asking, Case
+from stages.case import Case
 from stages.diagnosis import Absent, Diagnosed, Diagnosis, DiagnosisGiven
-from stages.errors import LimitReached, ParkCause, Parked, Stopped, UnreadableAnswer
+from stages.errors import LimitReached, ParkCause, Parked, StageError, Stopped, UnreadableAnswer
 from stages.prompt import EntryPoint
 from stages.report import CheckReport, Reproduction
+from stages.repository import RepositoryFault
 from stages.reproducing import NotShown
 from stages.triage import Ownership, Triage, TriageGiven
 from stages.workspace import Workspace
@@ -49,25 +51,35 @@ class Runner:
             self._pursue()
         except Parked as parked:
             self._park(parked.cause, parked.reason)
+        except DatabaseFull as full:
+            self._park(ParkCause.DISK, str(full))
         except MemoryFault as fault:
             self._park(ParkCause.MEMORY, str(fault))
+        except RepositoryFault as fault:
+            self._park(ParkCause.BASE_GONE, str(fault))
+        except StageError as error:
+            self._park(ParkCause.ENVIRONMENT, str(error))
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            self._park(ParkCause.DISK, f"{error.strerror}: make room, then go on with `runs retry {run}`")
+            no_room = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            self._park(ParkCause.DISK if no_room else ParkCause.ENVIRONMENT, _of_file(error))
         finally:
-            self._pursuit.journal.flush()
             self._bench.clear()
+            self._pursuit.save()
         return runs.get(run)
 
     def _park(self, cause: ParkCause, reason: str) -> None:
+        """Wait for what is outside; a person who wants the run to end does not."""
+        if self._bench.stopped():
+            return self._conclusion.end(_STOPPED, None, None)
         self._pursuit.tell(facts.Waits(cause=cause.value, reason=reason))
         self._pursuit.stores.runs.set_state(self._pursuit.run.id, RunState.PARKED, cause=cause, reason=reason)
+        return None
 
     def _pursue(self) -> None:
         case: Case | None = None
         version: MemoryVersion | None = None
         try:
+            self._go_on()
             workspace = self._bench.workspace()
             base = self._pursuit.once("baseline", _BASELINE, lambda: self._take_baseline(workspace))
             version = self._pursuit.once("memory", _VERSION, self._pin_memory)
@@ -75,7 +87,7 @@ class Runner:
             case = self._case(workspace, base)
             end = self._stages(case, base, workspace, version)
         except Stopped:
-            end = End(ending=Drop(cause=DropCause.STOPPED), told="stopped by a person")
+            end = _STOPPED
         except LimitReached as limit:
             end = End(ending=Drop(cause=DropCause.BUDGET), told=_sentence(limit))
         except NotShown as shown:
@@ -85,10 +97,15 @@ class Runner:
         if end is not None:
             self._conclusion.end(end, case, version)
 
+    def _go_on(self) -> None:
+        """Raises Stopped when a person stopped the run while nobody worked on it."""
+        if self._bench.stopped():
+            raise Stopped
+
     # --- What the run stands on ------------------------------------------------------------------------------------
 
     def _take_baseline(self, workspace: Workspace) -> Baseline:
-        taken = baseline.take(workspace)
+        taken = baseline.take(workspace, self._bench.stopped)
         self._pursuit.tell(*(facts.checked(report, "the base commit") for report in taken.reports))
         return taken
 
@@ -99,18 +116,13 @@ class Runner:
         return self._pursuit.stores.memory.publish_sources(self._pursuit.run.scope, sources, now)
 
     def _case(self, workspace: Workspace, base: Baseline) -> Case:
-        run = self._pursuit.run
-        self._pursuit.environment = self._bench.config.environment
-        self._pursuit.view = view(workspace)
-        self._pursuit.signatures = tuple(signatures(run.ticket.title, run.ticket.text, self._pursuit.view))
-        asking = Asking(
-            scope=run.scope,
-            at=run.created,
-            headline=headline(self._pursuit.signatures[0]) if self._pursuit.signatures else "",
-            signatures=self._pursuit.signatures,
-            environment=self._bench.config.environment,
-        )
-        return self._pursuit.with_notes(Case.of(run.ticket, asking, checks=base.checks, baseline=base.reports), 1)
+        pursuit, run = self._pursuit, self._pursuit.run
+        pursuit.environment = self._bench.config.environment
+        pursuit.view = view_of(workspace.files())
+        pursuit.signatures = signatures_of(run.ticket, pursuit.view)
+        asking = asking_of(run.scope, run.created, pursuit.signatures, pursuit.environment)
+        case = Case.of(run.ticket, asking, checks=base.checks, baseline=base.reports)
+        return pursuit.with_notes(case, next_attempt(pursuit.stores.steps, run))
 
     # --- The stages ------------------------------------------------------------------------------------------------
 
@@ -167,25 +179,16 @@ class Runner:
 
     def _with_signature_of(self, red: CheckReport, reproduction: Reproduction, case: Case) -> Case:
         """The case, asked from now on with the signature of the red output too."""
-        texts = [test.text for test in red.outcomes if test.id == reproduction.test] or [red.output]
-        seen = signatures("", "\n".join(texts), self._pursuit.view)
-        known = {key for signature in self._pursuit.signatures for key in signature.keys.values()}
-        more = tuple(signature for signature in seen if not known >= set(signature.keys.values()))
-        self._pursuit.signatures += more
-        return case.asked_with(self._pursuit.signatures)
+        pursuit = self._pursuit
+        pursuit.signatures = with_red(pursuit.signatures, red, reproduction, pursuit.view)
+        return case.asked_with(pursuit.signatures)
 
 
+_STOPPED: Final = End(ending=Drop(cause=DropCause.STOPPED), told="stopped by a person")
 _NOT_OURS: Final = {
     NotOursCause.NO_FRAME_HERE: "nothing of the failure lies in this repository",
     NotOursCause.NOT_A_BUG: "the ticket asks for no repair",
 }
-
-
-def view(workspace: Workspace) -> RepoView:
-    """What the tree tells the signatures: its files, and the packages that it is."""
-    files = workspace.files()
-    packages = {path.split("/")[-2] for path in files if path.endswith("/__init__.py") and path.count("/") in (1, 2)}
-    return RepoView(files=frozenset(files), own_packages=tuple(sorted(packages - {"tests", "test"})))
 
 
 def _without_reproduction(diagnosed: Diagnosed) -> End:
@@ -203,3 +206,8 @@ def _without_reproduction(diagnosed: Diagnosed) -> End:
 def _sentence(error: Exception) -> str:
     text = str(error).strip().rstrip(".")
     return text[:1].lower() + text[1:]
+
+
+def _of_file(error: OSError) -> str:
+    where = f" ({error.filename})" if error.filename else ""
+    return f"{error.strerror or error}{where}: make room or give access, then go on"

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from pydantic import TypeAdapter
-
 from bot import facts
+from bot.alert import asking_of, signatures_of, view_of, with_red
 from bot.baseline import Baseline, take
 from bot.bench import Bench
 from bot.conclusion import Conclusion, End
 from bot.errors import NotMerged, NotPublished, NotVerified
+from bot.fix import Fix, fix_of
 from bot.pursuit import Pursuit
 from bot.run import Run, RunState
 from bot.sources import default_commit
-from memory.signature import headline, signatures
-from memory.types import CheckId, CommitId, Evidence, MemoryVersion, Verify, VerifyOutcome
-from stages.case import Asking, Case
-from stages.diagnosis import Diagnosed
-from stages.patch import Patch
+from memory.types import CheckId, CommitId, Drop, DropCause, Evidence, Verify, VerifyOutcome
+from stages.case import Case
+from stages.comparison import shows_green, shows_red
+from stages.errors import LimitReached, Stopped, UnreadableAnswer
 from stages.prompt import EntryPoint
-from stages.report import CheckReport, Reproduction
+from stages.report import CheckReport
 from stages.verification import Verification, VerificationGiven
 from stages.workspace import Workspace
 
 QUIET: Final = timedelta(days=14)
-
-_BASELINE: Final = TypeAdapter(Baseline)
-_DIAGNOSED: Final = TypeAdapter(Diagnosed)
-_PATCH: Final = TypeAdapter(Patch)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fix:
-    """A published patch, and what showed the failure before it."""
-
-    patch: Patch
-    reproduction: Reproduction
-    before: Baseline
 
 
 class Verifier:
@@ -51,61 +36,70 @@ class Verifier:
     def verify(self, ref: str | None = None) -> Run:
         """The run, with its final ending. `ref` is the merged commit; the tip of the default branch without it.
 
-        Raises NotPublished, NotMerged, and NotVerified when something else is red there.
+        Raises NotPublished, NotMerged, NotVerified when nothing can be said of it there, and Parked.
         """
-        run, repository = self._pursuit.run, self._pursuit.repository
-        if run.state is not RunState.PUBLISHED:
-            raise NotPublished(run=run.id, state=run.outcome or run.state.value)
-        fix, commit = self._fix(), repository.resolve(ref) if ref else default_commit(repository)
+        run, stores = self._pursuit.run, self._pursuit.stores
+        fix = fix_of(stores.steps, run)
+        if run.state is not RunState.PUBLISHED or fix is None:
+            state = "its steps are not kept any more" if run.state is RunState.PUBLISHED else run.state.value
+            raise NotPublished(run=run.id, state=run.outcome or state)
+        commit = self._pursuit.repository.resolve(ref) if ref else default_commit(self._pursuit.repository)
         try:
-            if repository.contains(commit, fix.patch):
-                self._judge(fix, commit)
-            elif self._pursuit.stores.now() - run.updated >= QUIET:
-                end = End(ending=Verify(outcome=VerifyOutcome.UNVERIFIED), told="quiet for 14 days, and not merged")
-                self._conclusion.end(end, None, None)
-            else:
-                raise NotMerged(run=run.id, commit=commit[:7], branch=run.branch)
+            self._verify(fix, commit)
+        except Stopped:
+            stopped = End(ending=Drop(cause=DropCause.STOPPED), told="stopped by a person")
+            self._conclusion.end(stopped, None, None)
         finally:
-            self._pursuit.journal.flush()
             self._bench.clear()
-        return self._pursuit.stores.runs.get(run.id)
+            self._pursuit.save()
+        return stores.runs.get(run.id)
 
-    def _fix(self) -> Fix:
-        """What the run's own steps say: the last patch, and the reproduction that it answers."""
-        steps, run = self._pursuit.stores.steps, self._pursuit.run
-        before = steps.recorded(run.id, "baseline", _BASELINE)
-        patches = [
-            steps.recorded(run.id, name, _PATCH, attempt=run.attempt) for name in (EntryPoint.DEVELOP, EntryPoint.REFIX)
-        ]
-        diagnoses = [steps.recorded(run.id, EntryPoint.DIAGNOSE, _DIAGNOSED)] + [
-            steps.recorded(run.id, EntryPoint.REDIAGNOSE, _DIAGNOSED, attempt=number)
-            for number in range(2, run.attempt + 1)
-        ]
-        shown = [done.value.reproduction for done in diagnoses if done and done.value.reproduction]
-        patch = next((done.value for done in patches if done), None)
-        if before is None or patch is None or not shown:
-            raise NotPublished(run=run.id, state="its steps are not kept any more")
-        return Fix(patch=patch, reproduction=shown[-1], before=before.value)
+    def _verify(self, fix: Fix, commit: CommitId) -> None:
+        run = self._pursuit.run
+        if self._pursuit.repository.contains(commit, fix.patch):
+            self._judge(fix, commit)
+        elif self._pursuit.stores.now() - self._published() >= QUIET:
+            end = End(ending=Verify(outcome=VerifyOutcome.UNVERIFIED), told="quiet for 14 days, and not merged")
+            self._conclusion.end(end, None, None)
+        else:
+            raise NotMerged(run=run.id, commit=commit[:7], branch=run.branch)
+
+    def _published(self) -> datetime:
+        """When the patch went out; looking at the run since then does not count as news of it."""
+        run = self._pursuit.run
+        steps = self._pursuit.stores.steps.of(run.id)
+        return max((step.finished for step in steps if step.name == "publish" and step.finished), default=run.updated)
 
     def _judge(self, fix: Fix, commit: CommitId) -> None:
         workspace = self._bench.workspace(commit)
-        now = take(workspace)
-        case, version = self._case(now)
-        given = VerificationGiven(case=case, patch=fix.patch, commit=commit)
         self._pursuit.journal.at(EntryPoint.VERIFY)
         self._pursuit.progress.stage(EntryPoint.VERIFY)
-        named = self._pursuit.ask(Verification, EntryPoint.VERIFY, given, workspace=workspace, version=version)
-        shown = self._bench.reproduce(workspace, fix.reproduction)
+        now = take(workspace, self._bench.stopped)
+        case = self._case(fix, now, workspace)
+        named = self._named(fix, VerificationGiven(case=case, patch=fix.patch, commit=commit), workspace)
         asked = self._run(workspace, case, named)
+        shown = self._bench.reproduce(workspace, fix.reproduction)
         where = f"the merged commit {commit[:7]}"
-        self._pursuit.tell(*(facts.checked(report, where) for report in (*now.reports, shown, asked)))
-        red = _newly_red(fix.before, now)
-        if shown.passed and asked.passed and not red:
-            self._end(fix, commit, VerifyOutcome.WORKED, (fix.reproduction.test, named), case, version)
-        elif not shown.passed:
-            self._end(fix, commit, VerifyOutcome.RECURRED, (fix.reproduction.test,), case, version)
+        self._pursuit.tell(*(facts.checked(report, where) for report in (*now.reports, asked, shown)))
+        red = _newly_red(fix.before, now) or asked.failing
+        if shows_red(shown, fix.reproduction.test):
+            self._end(fix, commit, VerifyOutcome.RECURRED, (fix.reproduction.test,), case)
+        elif shows_green(shown, fix.reproduction.test) and not red:
+            self._end(fix, commit, VerifyOutcome.WORKED, (fix.reproduction.test, named), case)
+        elif red:
+            raise NotVerified(run=self._pursuit.run.id, commit=commit[:7], reason=f"{', '.join(red[:3])} is red there")
         else:
-            raise NotVerified(run=self._pursuit.run.id, commit=commit[:7], red=", ".join((red or asked.failing)[:3]))
+            raise NotVerified(
+                run=self._pursuit.run.id, commit=commit[:7], reason=f"{fix.reproduction.test} was not run there"
+            )
+
+    def _named(self, fix: Fix, given: VerificationGiven, workspace: Workspace) -> CheckId:
+        """The check that the model names; that of the reproduction where it names none. Code runs both anyway."""
+        try:
+            return self._pursuit.ask(Verification, EntryPoint.VERIFY, given, workspace=workspace, version=fix.version)
+        except (UnreadableAnswer, LimitReached) as error:
+            self._pursuit.tell(facts.Decided(what="the check of the reproduction is run", because=str(error)))
+            return fix.reproduction.check
 
     def _end(
         self,
@@ -114,7 +108,6 @@ class Verifier:
         outcome: VerifyOutcome,
         checks: tuple[CheckId, ...],
         case: Case,
-        version: MemoryVersion,
     ) -> None:
         ending = Verify(outcome=outcome, edits=fix.patch.edits, checks=tuple(dict.fromkeys(checks)), commit=commit)
         told = {
@@ -123,25 +116,24 @@ class Verifier:
             VerifyOutcome.UNVERIFIED: "nothing was heard of it",
         }[outcome]
         end = End(ending=ending, told=told, evidence=Evidence.EXIT_STATUS, patch=fix.patch)
-        self._conclusion.end(end, case, version)
+        self._conclusion.end(end, case, fix.version)
 
-    def _case(self, now: Baseline) -> tuple[Case, MemoryVersion]:
-        """The case as it stands on the merged commit; what memory says of it now."""
-        run, memory = self._pursuit.run, self._pursuit.stores.memory
-        self._pursuit.signatures = tuple(signatures(run.ticket.title, run.ticket.text))
-        self._pursuit.environment = self._bench.config.environment
-        asking = Asking(
-            scope=run.scope,
-            at=self._pursuit.stores.now(),
-            headline=headline(self._pursuit.signatures[0]) if self._pursuit.signatures else "",
-            signatures=self._pursuit.signatures,
-            environment=self._bench.config.environment,
-        )
-        return Case.of(run.ticket, asking, checks=now.checks, baseline=now.reports), memory.current(run.scope)
+    def _case(self, fix: Fix, now: Baseline, workspace: Workspace) -> Case:
+        """The case as it stands on the merged commit."""
+        pursuit, run = self._pursuit, self._pursuit.run
+        pursuit.environment = self._bench.config.environment
+        pursuit.view = view_of(workspace.files())
+        pursuit.signatures = signatures_of(run.ticket, pursuit.view)
+        if fix.red:
+            pursuit.signatures = with_red(pursuit.signatures, fix.red, fix.reproduction, pursuit.view)
+        asking = asking_of(run.scope, run.created, pursuit.signatures, pursuit.environment)
+        return Case.of(run.ticket, asking, checks=now.checks, baseline=now.reports)
 
     def _run(self, workspace: Workspace, case: Case, named: CheckId) -> CheckReport:
         check = case.check_of(named)
-        assert check is not None, "the stage gives known checks only"
+        if check is None:
+            reason = f"there is no check {named} any more"
+            raise NotVerified(run=self._pursuit.run.id, commit=workspace.base[:7], reason=reason)
         return workspace.run(check.name, tests=() if named == check.name else (named,), stopped=self._bench.stopped)
 
 

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
 from bot.app import App, Choices
 from bot.config import read_settings
+from bot.leaving import PARKED, WITHOUT_PATCH
 from bot.node import Look
 from bot.run import Run, RunState
 from bot.terminal import Terminal
@@ -22,10 +23,6 @@ from stages.repository import Repository
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-PARKED: Final = 75  # EX_TEMPFAIL of sysexits: try again later
-WITHOUT_PATCH: Final = 1
-INTERRUPTED: Final = 130
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 repository_option = click.option(
@@ -58,7 +55,7 @@ def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
     def called(ctx: click.Context, /, *args: Any, **options: Any) -> Any:
         choices = Choices(
             model=options.pop("model", ""),
-            agent=tuple(shlex.split(options.pop("agent", ""))),
+            agent=_command(options.pop("agent", "")),
             sandbox=options.pop("sandbox", ""),
             attempts=options.pop("attempts", None),
         )
@@ -66,6 +63,13 @@ def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
         return ctx.invoke(command, app, *args, **options)
 
     return called
+
+
+def _command(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise click.UsageError(f"--agent is no command: {error}.") from error
 
 
 def program() -> str:

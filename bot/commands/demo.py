@@ -11,7 +11,7 @@ import click
 
 from bot.app import App, Choices
 from bot.commands.common import err, out, program
-from bot.config import Settings, read_settings
+from bot.config import ATTEMPTS, Settings, read_settings
 from bot.demo import stage
 from bot.facts import Asked, Ended, EventRecord, Judged
 from bot.node import Look
@@ -30,7 +30,7 @@ from stages.repository import Repository
 def demo(ctx: click.Context) -> None:
     """Take two bundled tickets with the same failure through all stages, with the embedded model and no key."""
     settings = read_settings(os.environ, ctx.find_root().obj)
-    own = replace(settings, model=offline.MODEL, agent=(), limits=Limits(), sandbox=None)
+    own = replace(settings, model=offline.MODEL, agent=(), attempts=ATTEMPTS, limits=Limits(), sandbox=None)
     sys.exit(Demo(App(own, Choices(model=offline.MODEL, trusted=True))).show(settings))
 
 

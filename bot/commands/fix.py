@@ -39,6 +39,7 @@ def fix(app: App, ticket: Path, repository: Path, base: str | None, anew: bool) 
     commit = found.resolve(base)
     warn(found, base)
     if anew:
+        app.check(found)
         app.supersede(app.scope(found), asked.id)
     run = app.open_run(asked, found, commit)
     work(app, run)

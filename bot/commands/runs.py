@@ -8,7 +8,9 @@ import sys
 import click
 
 from bot.app import App
-from bot.commands.common import INTERRUPTED, as_json, err, finish, out, with_app, work_options
+from bot.commands.common import as_json, err, finish, out, with_app, work_options
+from bot.errors import BeingWorkedOn
+from bot.leaving import INTERRUPTED
 from bot.node import Look
 from bot.progress import Progress
 from bot.record import read_record, record_json, runs_json
@@ -81,7 +83,16 @@ def requeue(app: App, run: str, note: str, author: str | None) -> None:
     A published patch counts as held by you, and the run goes on with a new attempt. The ticket of a run that has ended
     gets a new run on the commit that is checked out now.
     """
-    work(app, app.requeue(app.stores.runs.get(run), note, author or getpass.getuser()))
+    if not note.strip():
+        raise click.UsageError("The note is empty: say what the next attempt has to know.")
+    before = app.stores.runs.get(run)
+    again = app.requeue(before, note, author or _user())
+    try:
+        work(app, again)
+    except BeingWorkedOn:
+        if before.state is not RunState.WORKING:
+            raise
+        err().line(f"Kept: the process that works on run {again.id} reads it before its next attempt.", Look.QUIET)
 
 
 @runs.command()
@@ -96,6 +107,13 @@ def verify(app: App, run: str, commit: str | None) -> None:
     worked = verified.outcome == "verify: worked"
     out().line(f"Run {verified.id} ended: {verified.outcome}", Look.GOOD if worked else Look.BAD)
     sys.exit(0 if worked else 1)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may give its user no name
+        return "somebody"
 
 
 def work(app: App, run: Run) -> None:

@@ -164,18 +164,21 @@ def notes(book: Book) -> RequeueNotes:
     return RequeueNotes(book)
 
 
-def test_a_note_is_read_by_the_next_attempt_and_by_no_later_one(notes: RequeueNotes, run: Run) -> None:
+def test_a_note_is_read_by_the_next_attempt_and_known_to_later_ones_of_the_run(notes: RequeueNotes, run: Run) -> None:
     notes.add(SCOPE, run.ticket.id, "Try the discount.", "mira")
     notes.add(SCOPE, run.ticket.id, f"And not {SECRET}.", "jonas")
 
     second = notes.take(SCOPE, run.ticket.id, run.id, 2)
     third = notes.take(SCOPE, run.ticket.id, run.id, 3)
+    earlier = notes.take(SCOPE, run.ticket.id, run.id, 1)
 
     assert [(note.author, note.text) for note in second] == [
         ("mira", "Try the discount."),
         ("jonas", "And not [secret]."),
     ]
-    assert third == ()
+    assert third == second
+    assert {note.read_in_attempt for note in third} == {2}
+    assert earlier == ()
 
 
 def test_an_attempt_that_is_resumed_reads_its_notes_again(notes: RequeueNotes, run: Run) -> None:

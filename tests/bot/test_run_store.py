@@ -55,7 +55,7 @@ def test_a_ticket_has_one_open_run(runs: RunStore) -> None:
         runs.create(opening())
 
     assert first.id in str(told.value)
-    assert told.value.exit_status == 1
+    assert told.value.exit_status == 2
 
 
 @pytest.mark.parametrize("state", [RunState.WORKING, RunState.PARKED, RunState.PUBLISHED])

@@ -1,0 +1,56 @@
+"""The failure that a ticket shows, and what memory is asked with because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from memory.signature import RepoView, headline, signatures
+from memory.types import CommitId, ErrorSignature, Scope
+from stages.case import Asking
+from stages.errors import StageError
+from stages.report import CheckReport, Reproduction
+from stages.repository import Repository
+from stages.ticket import Ticket
+
+
+def view_of(files: Iterable[str]) -> RepoView:
+    """What a tree tells the signatures: its files, and the packages that it is."""
+    paths = frozenset(files)
+    packages = {path.split("/")[-2] for path in paths if path.endswith("/__init__.py") and path.count("/") in (1, 2)}
+    return RepoView(files=paths, own_packages=tuple(sorted(packages - {"tests", "test"})))
+
+
+def signatures_of(ticket: Ticket, view: RepoView) -> tuple[ErrorSignature, ...]:
+    """The signatures of a ticket's alert."""
+    return tuple(signatures(ticket.title, ticket.text, view))
+
+
+def signatures_at(ticket: Ticket, repository: Repository, commit: CommitId) -> tuple[ErrorSignature, ...]:
+    """The same, seen from a commit; without a view where the repository cannot be read any more."""
+    try:
+        view = view_of(repository.files(commit))
+    except StageError:
+        view = RepoView()
+    return signatures_of(ticket, view)
+
+
+def with_red(
+    known: tuple[ErrorSignature, ...], red: CheckReport, reproduction: Reproduction, view: RepoView
+) -> tuple[ErrorSignature, ...]:
+    """The signatures, and those that the output of the red reproduction adds."""
+    texts = [test.text for test in red.outcomes if test.id == reproduction.test] or [red.output]
+    seen = signatures("", "\n".join(texts), view)
+    keys = {key for signature in known for key in signature.keys.values()}
+    return (*known, *(signature for signature in seen if not keys >= set(signature.keys.values())))
+
+
+def asking_of(scope: Scope, at: datetime, found: tuple[ErrorSignature, ...], environment: str) -> Asking:
+    """What memory is asked with; `at` is when the run began."""
+    return Asking(
+        scope=scope,
+        at=at,
+        headline=headline(found[0]) if found else "",
+        signatures=found,
+        environment=environment,
+    )

@@ -1,0 +1,28 @@
+"""The budget of a run: its limits, and what it spent before an interruption."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from bot.agents import OFFLINE_LIMITS
+from bot.facts import EventRecord
+from bot.run import Run
+from stages.agents.limits import Budget, Limits, Spent
+from stages.journal import ModelAnswered
+from stages.offline import MODEL as OFFLINE
+
+
+def budget_of(
+    run: Run, model: str, limits: Limits, events: Iterable[EventRecord], stopped: Callable[[], bool]
+) -> Budget:
+    """What `run` may still spend; the embedded model costs time only, unless the operator set limits."""
+    costs = [event.fact for event in events if isinstance(event.fact, ModelAnswered)]
+    spent = Spent(
+        calls=len(costs),
+        tokens=sum(cost.tokens_in + cost.tokens_out for cost in costs),
+        money=sum(cost.price for cost in costs),
+        minutes=run.spent.minutes,
+    )
+    own = OFFLINE_LIMITS if model == OFFLINE and limits == Limits() else limits
+    return Budget(own, clock=time.monotonic, spent=spent, stopped=stopped)
