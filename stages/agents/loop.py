@@ -159,7 +159,8 @@ class Caller:
             self._window //= 2
             return
         wait = failed.wait_seconds if failed.wait_seconds is not None else 2.0**tries
-        if not failed.again or tries > RETRIES_AT_MOST or wait > WAIT_AT_MOST:
+        here = self._model.provider is not None  # what failed in this process fails again
+        if here or not failed.again or tries > RETRIES_AT_MOST or wait > WAIT_AT_MOST:
             raise failed.ending from None
         self._sleep(min(wait, self._limits.seconds_left))
 

@@ -352,6 +352,16 @@ def _with_thinking(model: ScriptedModel, thinking: list[dict[str, str]]) -> None
     model._completion = completion  # type: ignore[method-assign]
 
 
+def test_a_model_of_this_process_that_breaks_is_not_asked_again() -> None:
+    model = ScriptedModel(ZeroDivisionError("a bug"), DONE)
+
+    with pytest.raises(Parked, match="a bug") as parked:
+        converse(model)
+
+    assert parked.value.cause is ParkCause.MODEL
+    assert len(model.requests) == 1
+
+
 def test_importing_the_loop_brings_neither_litellm_nor_git() -> None:
     code = (
         "import sys, stages.agents.loop, stages.agents.program, stages.base\n"
@@ -362,3 +372,46 @@ def test_importing_the_loop_brings_neither_litellm_nor_git() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60)
 
     assert done.returncode == 0, done.stderr
+
+
+ALONE = """
+import os, socket, sys, time
+looked_up = []
+def getaddrinfo(host, *rest, **more):
+    looked_up.append(host)
+    raise OSError("no names here")
+socket.getaddrinfo = getaddrinfo
+connect = socket.socket.connect
+def connecting(self, address):
+    looked_up.append(address)
+    return connect(self, address)
+socket.socket.connect = connecting
+
+from tests.fakes import RecordingJournal, ScriptedModel, TreeInMemory, budget, prompt, says
+from stages.agents.loop import Loop
+model = ScriptedModel(says(("finish", {"cause": "c", "files": []})))
+print(Loop(RecordingJournal(), model.model()).ask(prompt(), TreeInMemory(), budget(), lambda answer: answer.fields))
+time.sleep(0.5)
+assert not looked_up, looked_up
+assert "FROM_A_FILE" not in os.environ
+assert "FROM_A_FILE" not in str(sys.modules["litellm"].__dict__.get("api_base"))
+"""
+
+
+def test_the_loop_asks_nobody_but_the_model_and_reads_no_env_file(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FROM_A_FILE=1\nOPENAI_API_BASE=http://evil.example\n")
+    root = Path(__file__).resolve().parents[3]
+
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PYTHONPATH": str(root), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "{'cause': 'c', 'files': []}\n"
+    assert done.stderr == ""
+    assert [path.name for path in tmp_path.iterdir()] == [".env"]
