@@ -1,0 +1,49 @@
+"""What the text of a ticket or of a failure names: places, literals, identifiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_PYTHON_FRAME: Final = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
+_PYTEST_FRAME: Final = re.compile(r"^\s*([\w./\\-]+\.py):(\d+):", re.MULTILINE)
+_NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
+_TEXT: Final = re.compile(r"'[^'\\\n]{0,60}'|\"[^\"\\\n]{0,60}\"")
+_HINTS_AT_MOST: Final = 20
+_EXCEPTION: Final = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Warning))\b")
+
+
+def frames(text: str) -> list[tuple[str, int]]:
+    """Places that tracebacks name, in the order of the text: file and line."""
+    found = [(match.start(), match[1], int(match[2])) for match in _PYTHON_FRAME.finditer(text)]
+    found += [(match.start(), match[1], int(match[2])) for match in _PYTEST_FRAME.finditer(text)]
+    return [(path, line) for _, path, line in sorted(found)]
+
+
+def traceback_lines(text: str, paths: Sequence[str]) -> list[tuple[str, int]]:
+    """The places of a traceback that lie in one of these files."""
+    return [(own, line) for path, line in frames(text) for own in paths if same_file(path, own)]
+
+
+def same_file(written: str, path: str) -> bool:
+    """True when a path as a traceback writes it may mean this file of the tree."""
+    written = written.replace("\\", "/")
+    return written == path or written.endswith(f"/{path}") or path.endswith(f"/{written}")
+
+
+def functions(text: str) -> list[str]:
+    """Functions that tracebacks name."""
+    return [match[3] for match in _PYTHON_FRAME.finditer(text) if match[3] and match[3].isidentifier()]
+
+
+def exceptions(text: str) -> list[str]:
+    """Types of exceptions that a text names."""
+    return list(dict.fromkeys(_EXCEPTION.findall(text)))
+
+
+def hints(*texts: str) -> tuple[str, ...]:
+    """Literals that texts name, as they are written in code: numbers and quoted texts."""
+    text = "\n".join(texts)
+    found = dict.fromkeys((*_NUMBER.findall(text), *_TEXT.findall(text)))
+    return tuple(one for one in found if one not in ("''", '""'))[:_HINTS_AT_MOST]

@@ -1,0 +1,163 @@
+"""A Python file as libcst reads it: nodes, places, statements, and replacements as pieces of text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeAlias, TypeVar, cast, overload
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, WhitespaceInclusivePositionProvider
+
+from stages.offline.precedence import demand, fitted
+
+Point: TypeAlias = tuple[int, int]
+"""Line from 1, column from 0."""
+Node = TypeVar("Node", bound=cst.CSTNode)
+Other = TypeVar("Other", bound=cst.CSTNode)
+More = TypeVar("More", bound=cst.CSTNode)
+Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
+_STATEMENTS: Final = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """Text that takes the place of what stands from `start` to `end`; `at` is the statement that it changes."""
+
+    start: Point
+    end: Point
+    text: str
+    at: cst.CSTNode
+
+
+class Source:
+    """One file. Raises libcst.ParserSyntaxError when it is no Python.
+
+    `hints` are literals from the ticket and the failing test's account, as they are written in code.
+    """
+
+    def __init__(self, path: str, text: str, hints: tuple[str, ...] = ()) -> None:
+        self.path, self.text, self.hints = path, text, hints
+        self.lines = text.split("\n")
+        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        self._positions = cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(PositionProvider))
+        self._wide = cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(WhitespaceInclusivePositionProvider))
+        self.module = wrapper.module
+        self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self.nodes: list[cst.CSTNode] = []
+        self._walk(self.module)
+
+    @cached_property
+    def tree(self) -> str:
+        """The program without its layout; raises SyntaxError when it is none."""
+        return ast.dump(ast.parse(self.text))
+
+    def _walk(self, node: cst.CSTNode) -> None:
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            self.nodes.append(current)
+            for child in reversed(current.children):
+                self._parents[child] = current
+                stack.append(child)
+
+    @overload
+    def of(self, kind: type[Node], /) -> Iterator[Node]: ...
+    @overload
+    def of(self, kind: type[Node], second: type[Other], /) -> Iterator[Node | Other]: ...
+    @overload
+    def of(self, kind: type[Node], second: type[Other], third: type[More], /) -> Iterator[Node | Other | More]: ...
+    @overload
+    def of(self, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]: ...
+
+    def of(self, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+        """All nodes of these kinds, in the order of the text."""
+        return (node for node in self.nodes if isinstance(node, kinds))
+
+    def expressions(self) -> Iterator[cst.BaseExpression]:
+        """All expressions, in the order of the text."""
+        return (node for node in self.nodes if isinstance(node, cst.BaseExpression))
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode:
+        return self._parents.get(node, self.module)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        while node in self._parents:
+            node = self._parents[node]
+            yield node
+
+    def within(self, node: cst.CSTNode, kind: type[Node]) -> Node | None:
+        """The nearest ancestor of this kind."""
+        return next((above for above in self.ancestors(node) if isinstance(above, kind)), None)
+
+    def statement(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The statement that a node belongs to; for a header of a compound statement, that one."""
+        if isinstance(node, _STATEMENTS):
+            return node
+        return next((above for above in self.ancestors(node) if isinstance(above, _STATEMENTS)), self.module)
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        """The function whose body holds the node; None for its header, and at module level."""
+        for above in self.ancestors(node):
+            if isinstance(above, cst.FunctionDef):
+                body = self.span(above.body)
+                return above if body[0] <= self.span(node)[0] else self.function(above)
+        return None
+
+    def span(self, node: cst.CSTNode) -> tuple[Point, Point]:
+        """Where a node stands, without parentheses around it."""
+        return _points(self._positions[node])
+
+    def outer(self, node: cst.BaseExpression) -> tuple[Point, Point]:
+        """Where an expression stands, with the parentheses that are its own."""
+        return _points((self._wide if node.lpar else self._positions)[node])
+
+    def lines_of(self, statement: cst.CSTNode) -> range:
+        """The lines of a statement, without the body of a compound one."""
+        (first, _), (last, _) = self.span(statement)
+        body = getattr(statement, "body", None)
+        if isinstance(statement, cst.BaseCompoundStatement) and isinstance(body, cst.IndentedBlock) and body.body:
+            last = max(first, self.span(body.body[0])[0][0] - 1)
+        return range(first, last + 1)
+
+    def cut(self, node: cst.CSTNode) -> str:
+        """The text of a node, without parentheses around it."""
+        return self.between(*self.span(node))
+
+    def whole(self, node: cst.BaseExpression) -> str:
+        """The text of an expression, with the parentheses that are its own."""
+        return self.between(*self.outer(node))
+
+    def replace(self, node: cst.BaseExpression, text: str) -> Splice:
+        """An expression replaced by other text, in parentheses where its place demands them."""
+        return Splice(*self.outer(node), fitted(text, demand(node, self.parent(node))), self.statement(node))
+
+    def swap(self, first: cst.BaseExpression, second: cst.BaseExpression) -> Splice:
+        """Two expressions that stand in this order, the one in the other's place."""
+        (start, left_end), (right_start, end) = self.outer(first), self.outer(second)
+        left = fitted(self.whole(second), demand(first, self.parent(first)))
+        right = fitted(self.whole(first), demand(second, self.parent(second)))
+        return Splice(start, end, left + self.between(left_end, right_start) + right, self.statement(first))
+
+    def token(self, node: cst.CSTNode, text: str) -> Splice:
+        """An operator replaced by another."""
+        start, end = self.span(node)
+        return Splice(start, end, text, self.statement(node))
+
+    def between(self, start: Point, end: Point) -> str:
+        """The text from one point to another."""
+        if start[0] == end[0]:
+            return self.lines[start[0] - 1][start[1] : end[1]]
+        middle = self.lines[start[0] : end[0] - 1]
+        return "\n".join((self.lines[start[0] - 1][start[1] :], *middle, self.lines[end[0] - 1][: end[1]]))
+
+    def indent(self, statement: cst.CSTNode) -> str:
+        """The blanks in front of a statement."""
+        line = self.lines[self.span(statement)[0][0] - 1]
+        return line[: len(line) - len(line.lstrip())]
+
+
+def _points(place: CodeRange) -> tuple[Point, Point]:
+    return (place.start.line, place.start.column), (place.end.line, place.end.column)

@@ -1,0 +1,65 @@
+"""The model's work as a generator: it yields tool calls, and is sent what the tools answered."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Final, TypeAlias, TypeVar
+
+import libcst as cst
+
+from stages.offline.conversation import ToolCall, call
+from stages.offline.results import Seen, lines, refused, seen
+from stages.offline.scope import Program
+
+Given = TypeVar("Given")
+Steps: TypeAlias = Generator[tuple[ToolCall, ...], tuple[str, ...], Given]
+"""Each yield is one message of the model; what is sent back are the results, in the order of the calls."""
+
+READ_LINES: Final = 400
+"""Lines that one `read` gives at most."""
+_READS_AT_MOST: Final = 40
+
+
+def run(check: str, tests: Sequence[str] = (), *, coverage: bool = False, stop_at_first: bool = False) -> ToolCall:
+    """A run of a check, or of some of its tests."""
+    more = {name: True for name, wanted in (("coverage", coverage), ("stop_at_first", stop_at_first)) if wanted}
+    return call("run", check=check, **({"tests": list(tests)} if tests else {}), **more)
+
+
+def runs(*calls: ToolCall) -> Steps[list[Seen | None]]:
+    """Several runs in one message."""
+    return [seen(result) for result in (yield calls)]
+
+
+def read_files(paths: Sequence[str], hints: tuple[str, ...] = ()) -> Steps[list[Program]]:
+    """Files as programs, read whole, all in as few messages as can be; those that are no Python are left out."""
+    texts = {path: dict[int, str]() for path in paths}
+    missing: dict[str, int] = dict.fromkeys(paths, 1)
+    for _ in range(_READS_AT_MOST):
+        if not missing:
+            break
+        asked = list(missing.items())
+        results = yield tuple(
+            call("read", path=path, **({"start": start} if start > 1 else {})) for path, start in asked
+        )
+        missing = {}
+        for (path, _start), result in zip(asked, results, strict=True):
+            found = lines(result)
+            texts[path].update(found.numbered)
+            reached = max(texts[path], default=0)
+            if found.numbered and found.total > reached:
+                missing[path] = reached + 1
+            if refused(result):
+                texts[path].clear()
+    return [program for path in paths if (program := _program(path, texts[path], hints)) is not None]
+
+
+def _program(path: str, numbered: dict[int, str], hints: tuple[str, ...]) -> Program | None:
+    if not numbered or list(numbered) != list(range(1, len(numbered) + 1)):
+        return None
+    try:
+        program = Program(path, "\n".join(numbered.values()), hints)
+        program.tree  # noqa: B018 - libcst reads more than Python does
+    except (cst.ParserSyntaxError, SyntaxError, ValueError, RecursionError):
+        return None
+    return program

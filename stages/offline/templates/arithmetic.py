@@ -1,0 +1,118 @@
+"""Arithmetic operators, also those of augmented assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from stages.offline.scope import Kind, Program, Scope
+from stages.offline.source import Source, Splice
+from stages.offline.templates.base import Template
+
+_NEAR: Final[dict[str, tuple[str, ...]]] = {
+    "+": ("-",),
+    "-": ("+",),
+    "*": ("/", "**"),
+    "/": ("//", "*"),
+    "//": ("/", "%"),
+    "%": ("//", "*"),
+    "**": ("*",),
+    "&": ("|", "^"),
+    "|": ("&", "^"),
+    "^": ("&", "|", "**"),
+    "<<": (">>",),
+    ">>": ("<<",),
+    "@": ("*",),
+}
+_ALL: Final = ("+", "-", "*", "/", "//", "%", "**")
+_BITS: Final = ("&", "|", "^", "<<", ">>")
+
+
+class ArithmeticOperator(Template):
+    """The operator that is most easily mistaken for this one: `-` for `+`, `//` for `/`."""
+
+    weight = 0.9
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in _operations(source, source.scope):
+            yield from (source.token(node, other) for other in _NEAR.get(_sign(source, node), ()))
+
+
+class AnyOperator(Template):
+    """Any other operator of the same family."""
+
+    weight = 0.5
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in _operations(source, source.scope):
+            sign = _sign(source, node)
+            family = _BITS if sign in _BITS else _ALL
+            yield from (source.token(node, other) for other in family if other not in (sign, *_NEAR.get(sign, ())))
+
+
+class AugmentedOperator(Template):
+    """`-=` for `+=`, `=` for `+=`, `+=` for `=`."""
+
+    weight = 0.7
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.AugAssign):
+            sign = source.cut(node.operator).strip().removesuffix("=")
+            family = _BITS if sign in _BITS else _ALL
+            yield from (source.token(node.operator, f"{other}=") for other in _NEAR.get(sign, ()))
+            yield source.token(node.operator, "=")
+            yield from (source.token(node.operator, f"{other}=") for other in family if other != sign)
+        for target in source.of(cst.AssignTarget):
+            if isinstance(target.target, cst.Name | cst.Attribute | cst.Subscript):
+                left, right = source.span(target.target)[1], _value_start(source, target)
+                yield from (Splice(left, right, f" {sign}= ", source.statement(target)) for sign in ("+", "-"))
+
+
+class UnarySign(Template):
+    """A minus taken away, or set before a number."""
+
+    weight = 0.5
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.UnaryOperation):
+            match node.operator:
+                case cst.Minus():
+                    yield source.replace(node, source.cut(node.expression))
+                case cst.Plus() | cst.BitInvert():
+                    yield source.replace(node, f"-{source.cut(node.expression)}")
+                case _:
+                    pass
+        for number in source.of(cst.Integer, cst.Float):
+            if not isinstance(source.parent(number), cst.UnaryOperation) and number.value not in ("0", "0.0"):
+                yield source.replace(number, f"-{number.value}")
+
+
+class RoundedUp(Template):
+    """A quotient rounded up."""
+
+    weight = 0.3
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.BinaryOperation):
+            if isinstance(node.operator, cst.FloorDivide | cst.Divide):
+                left, right = source.whole(node.left), source.whole(node.right)
+                yield source.replace(node, f"-(-{left} // {right})")
+
+
+def _operations(source: Source, scope: Scope) -> Iterator[cst.BaseBinaryOp]:
+    for node in source.of(cst.BinaryOperation):
+        if Kind.TEXT not in (scope.kind(node.left), scope.kind(node.right)):
+            yield node.operator
+
+
+def _sign(source: Source, operator: cst.BaseBinaryOp) -> str:
+    return source.cut(operator).strip()
+
+
+def _value_start(source: Source, target: cst.AssignTarget) -> tuple[int, int]:
+    line, column = source.span(target.target)[1]
+    rest = source.lines[line - 1][column:]
+    equals = rest.index("=") + 1
+    return line, column + equals + len(rest[equals:]) - len(rest[equals:].lstrip())

@@ -1,0 +1,78 @@
+"""`and`, `or` and `not`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from stages.offline.scope import Program
+from stages.offline.source import Splice
+from stages.offline.templates.base import Template
+from stages.offline.templates.places import conditions
+
+
+class BooleanOperator(Template):
+    """`or` for `and`, `and` for `or`."""
+
+    weight = 0.9
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.BooleanOperation):
+            yield source.token(node.operator, "or" if isinstance(node.operator, cst.And) else "and")
+
+
+class Negation(Template):
+    """A condition negated, or a `not` taken away."""
+
+    weight = 0.7
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.UnaryOperation):
+            if isinstance(node.operator, cst.Not):
+                yield source.replace(node, source.cut(node.expression))
+        for test in conditions(source):
+            if not isinstance(test, cst.UnaryOperation | cst.Comparison):
+                text = source.cut(test)
+                yield source.replace(test, f"not ({text})" if isinstance(test, cst.BooleanOperation) else f"not {text}")
+
+
+class Truth(Template):
+    """`True` for `False`, `False` for `True`."""
+
+    weight = 0.8
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.Name):
+            if node.value in ("True", "False"):
+                yield source.replace(node, str(node.value == "False"))
+
+
+class DroppedCondition(Template):
+    """One side of `and` or `or` taken away."""
+
+    weight = 0.6
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.BooleanOperation):
+            yield source.replace(node, source.cut(node.left))
+            yield source.replace(node, source.cut(node.right))
+
+
+class NoneTest(Template):
+    """`x is not None` for `x`, and the other way round."""
+
+    weight = 0.4
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in conditions(source):
+            match node:
+                case cst.Name() | cst.Attribute() | cst.Subscript() | cst.Call():
+                    yield source.replace(node, f"{source.cut(node)} is not None")
+                case cst.UnaryOperation(operator=cst.Not(), expression=cst.Name() | cst.Attribute() | cst.Subscript()):
+                    yield source.replace(node, f"{source.cut(node.expression)} is None")
+                case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=cst.Name("None"))]):
+                    yield source.replace(node, f"not {source.cut(left)}")
+                    yield source.replace(node, source.cut(left))
+                case _:
+                    pass

@@ -1,0 +1,85 @@
+"""Comparison operators, and the sides of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from stages.offline.scope import Program
+from stages.offline.source import Source, Splice
+from stages.offline.templates.base import Template
+
+_BOUNDARY: Final[dict[type[cst.CSTNode], str]] = {
+    cst.LessThan: "<=",
+    cst.LessThanEqual: "<",
+    cst.GreaterThan: ">=",
+    cst.GreaterThanEqual: ">",
+}
+_ORDER: Final = ("<", "<=", ">", ">=")
+_OTHERS: Final[dict[type[cst.CSTNode], tuple[str, ...]]] = {
+    cst.LessThan: (">", ">=", "==", "!="),
+    cst.LessThanEqual: (">", ">=", "==", "!="),
+    cst.GreaterThan: ("<", "<=", "==", "!="),
+    cst.GreaterThanEqual: ("<", "<=", "==", "!="),
+    cst.Equal: ("!=", *_ORDER, "in", "is"),
+    cst.NotEqual: ("==", *_ORDER, "not in", "is not"),
+    cst.Is: ("is not", "=="),
+    cst.IsNot: ("is", "!="),
+    cst.In: ("not in", "=="),
+    cst.NotIn: ("in", "!="),
+}
+
+
+def _targets(source: Source) -> Iterator[tuple[cst.Comparison, cst.ComparisonTarget]]:
+    for comparison in source.of(cst.Comparison):
+        for target in comparison.comparisons:
+            yield comparison, target
+
+
+class ComparisonBoundary(Template):
+    """`<` for `<=`, and the like."""
+
+    weight = 1.0
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for _, target in _targets(source):
+            if other := _BOUNDARY.get(type(target.operator)):
+                yield source.token(target.operator, other)
+
+
+class ComparisonOperator(Template):
+    """Another comparison: `!=` for `==`, `>` for `<`, `not in` for `in`."""
+
+    weight = 0.8
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for _, target in _targets(source):
+            for other in _OTHERS.get(type(target.operator), ()):
+                yield source.token(target.operator, other)
+
+
+class ComparisonSides(Template):
+    """The two sides of a comparison swapped."""
+
+    weight = 0.5
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for comparison, target in _targets(source):
+            if isinstance(target.operator, (*_BOUNDARY, cst.In, cst.NotIn)) and len(comparison.comparisons) == 1:
+                yield source.swap(comparison.left, target.comparator)
+
+
+class ComparisonWidened(Template):
+    """`x == 0` as `x <= 1`: operator and number together, for a base case that is too narrow."""
+
+    weight = 0.3
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for comparison, target in _targets(source):
+            if isinstance(target.comparator, cst.Integer) and len(comparison.comparisons) == 1:
+                start, end = source.span(target.operator)[0], source.span(target)[1]
+                number = int(target.comparator.value, 0)
+                for operator, other in (("<=", number + 1), (">=", number - 1), ("<", number + 1), (">", number - 1)):
+                    yield Splice(start, end, f"{operator} {other}", source.statement(comparison))

@@ -1,0 +1,82 @@
+"""Places that several templates look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from stages.offline.source import Source
+
+_NO_VALUE: Final = (
+    cst.Param,
+    cst.ImportAlias,
+    cst.ImportFrom,
+    cst.Import,
+    cst.FunctionDef,
+    cst.ClassDef,
+    cst.Annotation,
+    cst.Global,
+    cst.Nonlocal,
+    cst.AsName,
+    cst.NameItem,
+    cst.Del,
+    cst.Decorator,
+)
+
+
+def conditions(source: Source) -> Iterator[cst.BaseExpression]:
+    """Expressions that are asked whether they are true, the smallest ones of `and` and `or` too."""
+    for node in source.nodes:
+        if isinstance(node, cst.If | cst.While | cst.IfExp | cst.CompIf | cst.Assert):
+            yield from _sides(node.test)
+    for given in source.of(cst.Return):
+        if isinstance(given.value, cst.Comparison | cst.BooleanOperation | cst.UnaryOperation | cst.Name):
+            yield from _sides(given.value)
+
+
+def _sides(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    yield node
+    if isinstance(node, cst.BooleanOperation):
+        yield from _sides(node.left)
+        yield from _sides(node.right)
+
+
+def loads(source: Source) -> Iterator[cst.BaseExpression]:
+    """Expressions whose value is used: no targets, no names of parameters, functions, keywords, annotations."""
+    for node in source.expressions():
+        if is_load(source, node):
+            yield node
+
+
+def is_load(source: Source, node: cst.BaseExpression) -> bool:
+    """True when the value of the expression is used where it stands."""
+    parent = source.parent(node)
+    match parent:
+        case cst.Attribute(value=value):
+            return node is value
+        case cst.Arg(keyword=keyword):
+            return node is not keyword
+        case cst.AssignTarget() | cst.AugAssign(target=_) if node is parent.target:
+            return False
+        case cst.AnnAssign() | cst.NamedExpr() | cst.For() | cst.CompFor() if node is parent.target:
+            return False
+        case cst.Element() | cst.StarredElement():
+            group = source.parent(parent)
+            return not isinstance(group, cst.BaseExpression) or is_load(source, group)
+        case cst.Param(default=default):
+            return node is default
+        case _ if isinstance(parent, _NO_VALUE):
+            return False
+        case _:
+            return not _in_annotation(source, node)
+
+
+def _in_annotation(source: Source, node: cst.CSTNode) -> bool:
+    return isinstance(source.parent(node), cst.Subscript) and source.within(node, cst.Annotation) is not None
+
+
+def is_docstring(source: Source, node: cst.BaseExpression) -> bool:
+    """True for a text that stands alone as a statement."""
+    return isinstance(source.parent(node), cst.Expr)
