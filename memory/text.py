@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Final
 
 _TAB_WIDTH = 4
 _MARKS_PER_BASE = 8
@@ -30,19 +31,34 @@ def one_line(text: str) -> str:
     return " ".join(line.strip() for line in fold(text) if line.strip())
 
 
-def _visible(text: str) -> str:
-    return _UNPLAIN.sub(_cleaned, text)
+class _Shown(dict[int, str | int | None]):
+    """What stands for a character, worked out once for each; a table for `str.translate`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._marks = ""
+        self._too_many: re.Pattern[str] | None = None
 
-def _cleaned(run: re.Match[str]) -> str:
-    kept: list[str] = []
-    marks = 0
-    for character in run[0]:
+    def __missing__(self, point: int) -> str | int | None:
+        character = chr(point)
         category = unicodedata.category(character)
-        marks = marks + 1 if category in ("Mn", "Me") else 0
-        if marks <= _MARKS_PER_BASE:
-            kept.append(_shown(character, category))
-    return "".join(kept)
+        shown = _shown(character, category)
+        self[point] = point if shown == character else shown or None
+        if shown and category in ("Mn", "Me"):
+            self._marks += re.escape(character)
+            self._too_many = re.compile(f"([{self._marks}]{{{_MARKS_PER_BASE}}})[{self._marks}]+")
+        return self[point]
+
+    def visible(self, text: str) -> str:
+        shown = text.translate(self)
+        return self._too_many.sub(r"\1", shown) if self._too_many else shown
+
+
+_SHOWN: Final = _Shown()
+
+
+def _visible(text: str) -> str:
+    return text if text.isascii() and text.isprintable() else _SHOWN.visible(text)
 
 
 def _shown(character: str, category: str) -> str:
