@@ -24,6 +24,7 @@ from bot.endings import About
 from bot.errors import BeingWorkedOn, NothingToRetry
 from bot.events import EventStore
 from bot.interpreter import interpreter
+from bot.programs import program_of
 from bot.progress import Progress
 from bot.publishing import Publisher
 from bot.pursuit import Audited, Pursuit
@@ -45,7 +46,7 @@ from memory.types import CommitId, Drop, DropCause, ErrorSignature, Evidence, Ru
 from stages.agents.base import Agent
 from stages.agents.loop import Loop
 from stages.agents.model import NoModel
-from stages.agents.program import Program, ProgramAgent
+from stages.agents.program import ProgramAgent
 from stages.checks import Checks
 from stages.errors import ParkCause, Parked
 from stages.gate import Gate

@@ -137,3 +137,7 @@ class BeingWorkedOn(RunError):
 
 class NothingToRetry(RunError):
     """Run {run} is {state}: only a parked or an interrupted run can be retried."""
+
+
+class NoProgram(WrongInput):
+    """There is no program {program}: put it on PATH, or name it with its path."""

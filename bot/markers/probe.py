@@ -15,6 +15,7 @@ from bot.config import Settings
 from bot.facts import Asked
 from bot.markers import scene
 from bot.markers.ways import Recording, Way, endpoint, provider, write_program
+from bot.programs import program_of
 from bot.progress import Progress
 from bot.pursuit import Audited
 from bot.run import Run, RunState
@@ -23,11 +24,11 @@ from memory.errors import Told
 from stages.agents.base import Agent
 from stages.agents.loop import Loop
 from stages.agents.model import Model
-from stages.agents.program import Program, ProgramAgent
+from stages.agents.program import ProgramAgent
 from stages.git import Git
 from stages.prompt import EntryPoint
 from stages.repository import Repository
-from stages.sandbox import Command, Ran, Sandbox, needed_by
+from stages.sandbox import Command, Ran, Sandbox
 
 _FIRST: Final = (
     "[ticketsmith:context v1] Chosen by code for this call. Tuning: rules of the maintainers. "
@@ -74,8 +75,7 @@ class Probed(App):
         if self._given is not None:
             model = self._given
             return lambda journal: Loop(journal, model)
-        readable = (self._program.parent, *needed_by(Path(_shebang(self._program))))
-        program = Program(command=(str(self._program),), readable=readable)
+        program = program_of((str(self._program),))
         return lambda journal: ProgramAgent(journal, program, Listening(sandbox, self._recording))
 
 
@@ -171,7 +171,3 @@ def _faults_of(name: str, prompt: str, body: list[str], lines: tuple[int, ...]) 
     after = "\n".join(prompt.split("\n")[lines[-1] :])
     if [after] != body:
         yield f"{name}: what follows the section is not the body of the stage, byte for byte"
-
-
-def _shebang(program: Path) -> str:
-    return program.read_text("utf-8").splitlines()[0].removeprefix("#!")

@@ -1,0 +1,39 @@
+"""An external agent's command as the sandbox needs it: where the program lies, and what it needs to be readable."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from bot.errors import NoProgram
+from stages.agents.program import Program
+from stages.sandbox import needed_by
+
+_HEAD: Final = 200  # bytes, in which a script names its interpreter
+
+
+def program_of(command: tuple[str, ...]) -> Program:
+    """The program with its path in full. Raises NoProgram when it is not there.
+
+    Inside the sandbox it sees the system, its own folder, and the interpreter that its first line names: neither the
+    home folder of whoever started us, nor any variable of theirs, nor the network.
+    """
+    found = shutil.which(command[0])
+    if found is None:
+        raise NoProgram(program=command[0])
+    path = Path(found).absolute()
+    interpreter = _interpreter(path)
+    needed = needed_by(interpreter) if interpreter else ()
+    return Program(
+        command=(str(path), *command[1:]), readable=tuple(dict.fromkeys((path.parent, path.resolve().parent, *needed)))
+    )
+
+
+def _interpreter(path: Path) -> Path | None:
+    """The interpreter that a script's first line names by its path; None for a binary, and for one by `env`."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    words = head.split(b"\n", 1)[0].removeprefix(b"#!").split() if head.startswith(b"#!") else []
+    named = Path(words[0].decode("utf-8", "replace")) if words else None
+    return named if named and named.exists() and named.name != "env" else None
