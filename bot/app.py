@@ -24,7 +24,7 @@ from bot.endings import About
 from bot.errors import BeingWorkedOn, NothingToRetry
 from bot.events import EventStore
 from bot.interpreter import interpreter
-from bot.programs import program_of
+from bot.programs import program_for
 from bot.progress import Progress
 from bot.publishing import Publisher
 from bot.pursuit import Audited, Pursuit
@@ -289,7 +289,7 @@ class App:
     def _agents(self, run: Run, sandbox: Sandbox) -> Callable[[Audited], Agent]:
         name = self.choices.model or program_name(self.choices.agent) or run.model or self._agent_name
         if command := program_of(name):
-            program = Program(command=command)
+            program = program_for(command)
             return lambda journal: ProgramAgent(journal, program, sandbox)
         model = model_of(name, self.settings)
         return lambda journal: Loop(journal, model)

@@ -13,7 +13,7 @@ from stages.sandbox import needed_by
 _HEAD: Final = 200  # bytes, in which a script names its interpreter
 
 
-def program_of(command: tuple[str, ...]) -> Program:
+def program_for(command: tuple[str, ...]) -> Program:
     """The program with its path in full. Raises NoProgram when it is not there.
 
     Inside the sandbox it sees the system, its own folder, and the interpreter that its first line names: neither the

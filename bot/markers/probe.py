@@ -15,7 +15,7 @@ from bot.config import Settings
 from bot.facts import Asked
 from bot.markers import scene
 from bot.markers.ways import Recording, Way, endpoint, provider, write_program
-from bot.programs import program_of
+from bot.programs import program_for
 from bot.progress import Progress
 from bot.pursuit import Audited
 from bot.run import Run, RunState
@@ -75,7 +75,7 @@ class Probed(App):
         if self._given is not None:
             model = self._given
             return lambda journal: Loop(journal, model)
-        program = program_of((str(self._program),))
+        program = program_for((str(self._program),))
         return lambda journal: ProgramAgent(journal, program, Listening(sandbox, self._recording))
 
 

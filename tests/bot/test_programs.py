@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import NoProgram
-from bot.programs import program_of
+from bot.programs import program_for
 from stages.sandbox import needed_by
 
 
@@ -21,13 +21,13 @@ def script(folder: Path, first: str) -> Path:
 
 def test_a_program_that_is_nowhere_is_named_in_the_error() -> None:
     with pytest.raises(NoProgram, match="no program surely-not-here"):
-        program_of(("surely-not-here",))
+        program_for(("surely-not-here",))
 
 
 def test_a_script_may_read_its_folder_and_its_interpreter(tmp_path: Path) -> None:
     path = script(tmp_path, f"#!{sys.executable}")
 
-    program = program_of((str(path), "--quiet"))
+    program = program_for((str(path), "--quiet"))
 
     assert program.command == (str(path), "--quiet")
     assert tmp_path in program.readable
@@ -38,7 +38,7 @@ def test_a_program_is_found_on_the_path(tmp_path: Path, monkeypatch: pytest.Monk
     path = script(tmp_path, "#!/usr/bin/env python3")
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert program_of(("agent",)).command == (str(path),)
+    assert program_for(("agent",)).command == (str(path),)
 
 
 def test_a_binary_needs_no_interpreter(tmp_path: Path) -> None:
@@ -46,8 +46,8 @@ def test_a_binary_needs_no_interpreter(tmp_path: Path) -> None:
     path.write_bytes(b"\x7fELF\x02\x01")
     path.chmod(0o755)
 
-    assert program_of((str(path),)).readable == (tmp_path,)
+    assert program_for((str(path),)).readable == (tmp_path,)
 
 
 def test_a_program_gets_no_variable_of_ours(tmp_path: Path) -> None:
-    assert program_of((str(script(tmp_path, "#!/bin/sh")),)).environment == {}
+    assert program_for((str(script(tmp_path, "#!/bin/sh")),)).environment == {}
