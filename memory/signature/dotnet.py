@@ -22,7 +22,7 @@ _SCRIPT_POSITION = re.compile(r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|
 _HEADER = re.compile(
     r"(?:.{0,100}?(?:Unhandled exception\. |Unhandled Exception: |Unbehandelte Ausnahme: |exception: ))?\s*(?:---> ?"
     r"|\(Inner Exception #\d{1,3}\) )?"
-    r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z]\w{0,100}(?:Exception|Error|Fault)\w{0,20}(?:`\d)?)"
+    r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}(?:[A-Z]\w{0,100})?(?:Exception|Error|Fault)\w{0,20}(?:`\d)?)"
     r"(?: \(0x[0-9A-Fa-f]{1,8}\))?(?:: (?P<message>.*)|:?\s*)$"
 )
 _INNER = re.compile(r" ---> ")
@@ -70,7 +70,8 @@ def parse(lines: Sequence[str]) -> list[Trace]:
             if pending:
                 traces += _ended(headers, pending, last)
                 headers, pending = [], []
-            headers = (headers if headers and at - headers[-1].last <= 1 else []) + _headers(line, at)
+            near = headers if headers and at - headers[-1].last <= 1 else _headers(lines[at - 1], at - 1) if at else []
+            headers = near + _headers(line, at)
         elif pending and _HEADER.match(line) and at - last > 0:
             traces += _ended(headers, pending, last)
             headers, pending, last = [], [], -1

@@ -7,18 +7,19 @@ import re
 from memory.types import ErrorSignature
 
 _PLACEHOLDER = re.compile(r"<(?:url|email|uuid|date|ip|obj|hex|hash|path|dur|size|bool|num|str)>")
+_NAMED_BY_PLACE = ("test", "http", "k8s")
 _CANONICAL = re.compile(r"[a-z]{2,5}(?:-[a-z]+)+|recursion")
 
 
 def headline(signature: ErrorSignature) -> str:
     """What went wrong in one line, without data: `TypeError: unsupported operand type(s) for +: 'int' and 'str'`."""
-    words = _PLACEHOLDER.sub("", signature.template)
+    words = signature.template
     if _CANONICAL.fullmatch(signature.template):
         words = " ".join((words.split("-", 1)[-1].replace("-", " "), *signature.discriminators))
-    words = " ".join(words.split())
+    words = " ".join(_PLACEHOLDER.sub("", words).split())
     type_ = re.split(r"[.:\\/]", signature.type)[-1]
-    if signature.kind == "test" and signature.frames:
-        words = " ".join((words, *signature.frames)).strip()
+    if signature.kind in _NAMED_BY_PLACE:
+        words = " ".join(part for part in (words, *signature.discriminators, *signature.frames) if part)
     return f"{type_}: {words}" if type_ and words else type_ or words
 
 

@@ -149,10 +149,11 @@ def place(frame: Frame, repo: RepoView) -> Place:
     owner, _, method = frame.function.rpartition(".")
     package, _, class_ = owner.rpartition(".")
     outer = class_.split("$", 1)[0]
-    method = _ANONYMOUS.sub("", method.split("$default", 1)[0])
+    if method.startswith("access$"):
+        return Place(key="", origin=Origin.RUNTIME)  # made by the compiler
     inside = _LAMBDA.match(method)
+    name = inside["name"] if inside else _ANONYMOUS.sub("", method.split("$default", 1)[0])
     home = _ANONYMOUS.sub("", _kotlin(class_))
-    name = inside["name"] if inside else method.removeprefix("access$")
     return Place(
         key=f"{home}.{name}",
         origin=_origin(frame, owner, package, outer, repo),

@@ -48,7 +48,9 @@ def parts_of(trace: Trace, family: Family, repo: RepoView) -> Parts:
     root = trace.chain[-1]
     found = template(root.message, root.type)
     parts = Parts(language=trace.language, type=root.type, template=found, frames=(), app=False)
-    placed = [[family.place(frame, repo) for frame in thrown.frames] for thrown in reversed(trace.chain)]
+    # a recursion prints the same frames hundreds of times
+    known = {frame: family.place(frame, repo) for thrown in trace.chain for frame in set(thrown.frames)}
+    placed = [[known[frame] for frame in thrown.frames] for thrown in reversed(trace.chain)]
     for places in placed:
         own = [place for place in places if place.origin in (Origin.APP, Origin.TEST) and place.key]
         if own:

@@ -35,6 +35,7 @@ _SPACE_FILE = re.compile(
 _MODULE = re.compile(
     r"^(?P<function>.{0,400}?) ?\((?P<file>/?[^\s()]{1,300})\+0x[0-9a-f]{1,12}\)(?: \(BuildId: \w{1,60}\))?$"
 )
+_TAIL = re.compile(r" \([^\s()]{1,300}\+0x[0-9a-f]{1,12}\)(?: \(BuildId: \w{1,60}\))?$")
 _LLDB = re.compile(
     r"^(?P<module>[\w.+-]{1,80})`(?P<function>.{1,400}?)(?: \+ \d{1,8})?(?: at (?P<file>[^\s:]{1,300}):\d{1,7}"
     r"(?::\d{1,7})?)?$"
@@ -46,6 +47,9 @@ _SUFFIX = re.compile(
 )
 _TEMPLATE = re.compile(r"<[^<>]{0,300}>")
 _FRAMES_WITHIN = 40
+_SYSTEM = re.compile(
+    r"(?:dyld|lib(?:system|dyld|objc|c\+\+|c|pthread)[\w.+-]{0,40}|ntdll[\w.]{0,8}|kernel32[\w.]{0,8})$"
+)
 _RUNTIME = (
     "__",
     "_start",
@@ -116,10 +120,11 @@ def _stack(lines: Sequence[str], at: int) -> tuple[list[Frame], int]:
 
 
 def _frame(rest: str) -> Frame:
-    for pattern in (_LLDB, _MODULE, _SPACE_FILE, _AT):
-        found = pattern.match(rest)
+    bare = _TAIL.sub("", rest)
+    for pattern, text in ((_LLDB, rest), (_SPACE_FILE, bare), (_MODULE, rest), (_AT, bare)):
+        found = pattern.match(text)
         if found:
-            return Frame(file=found["file"] or "", function=found["function"] or "")
+            return Frame(file=found["file"] or found.groupdict().get("module", ""), function=found["function"] or "")
     return Frame(function=rest)
 
 
@@ -133,7 +138,9 @@ def place(frame: Frame, repo: RepoView) -> Place:
             key=file.name, origin=Origin.APP if "." in path and file.origin is not Origin.LIBRARY else Origin.RUNTIME
         )
     key = "::".join([part for part in symbol.split("::") if part][-2:])
-    if not file.ours and (symbol == "main" or symbol.startswith(_RUNTIME) or of_package("native", symbol)):
+    if not file.ours and (
+        symbol == "main" or _SYSTEM.match(path) or symbol.startswith(_RUNTIME) or of_package("native", symbol)
+    ):
         return Place(key=key, origin=Origin.RUNTIME)
     if not file.ours and file.origin is Origin.LIBRARY:
         return Place(key=key, origin=Origin.LIBRARY)

@@ -123,7 +123,7 @@ def place(frame: Frame, repo: RepoView) -> Place:
 def _function(name: str) -> str:
     if "{closure" in name:
         return "{closure}"
-    bare = name.replace("->", ".").replace("::", ".").split("@anonymous", 1)[0]
+    bare = name.replace("@anonymous", "").replace("->", ".").replace("::", ".")
     return ".".join(part.rsplit("\\", 1)[-1] for part in bare.split(".")[-2:])
 
 
