@@ -6,6 +6,7 @@ import os
 import resource
 import shutil
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -14,7 +15,7 @@ from typing import ClassVar, Final
 
 from stages.sandbox.base import SYSTEM_PATH, Sandbox
 from stages.sandbox.command import Bounds, Command, Level
-from stages.sandbox.faults import NoProgram
+from stages.sandbox.faults import NoProgram, NoStart
 from stages.sandbox.limits import limits
 from stages.sandbox.running import Job
 from stages.sandbox.seccomp import filter_program
@@ -33,20 +34,26 @@ _NAMESPACES: Final = (
 # Links into /usr or folders, as the system has it.
 _TOP: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _READABLE: Final = (
-    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/mime.types"),
-    *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"),
+    *("/etc/ld.so.cache", "/etc/alternatives", "/etc/ssl/certs", "/etc/ssl/openssl.cnf"),
+    *("/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"),
 )
 _TO_STOP_BEING_ROOT: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _TO_ENTER_THE_TREE: Final = "CAP_DAC_READ_SEARCH"  # which is the other user's already
-_LOOK_EVERY_SECONDS: Final = 0.1
+_LOOK_EVERY_SECONDS, _STARTS_WITHIN_SECONDS = 0.1, 30.0
 
 
 class BubblewrapJob(Job):
     """A job whose first process inside takes all others with it when it dies."""
 
     def limit(self, bounds: Bounds) -> None:
-        """Set the limits of the first process inside, which waits for that, and let it go on."""
+        """Set the limits of the first process inside, which waits for that, and let it go on.
+
+        Raises NoStart when there is no such process in time.
+        """
+        until = time.monotonic() + _STARTS_WITHIN_SECONDS
         while not (inner := self._inner()) and not self.look():
+            if time.monotonic() > until:
+                raise NoStart(reason=f"bwrap told nothing for {_STARTS_WITHIN_SECONDS} seconds")
             self._wires.pump.turn(_LOOK_EVERY_SECONDS)
         if inner:
             # From outside, which spares a program in between, and only now: processes are counted for each user
@@ -112,7 +119,7 @@ class Bubblewrap(Sandbox):
     def _drop_root(self, user: int | None) -> list[str]:
         if user is None:
             return []
-        nothing = ["--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
+        nothing = ["--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
         return [self._program("setpriv"), f"--reuid={user}", f"--regid={user}", *nothing, "--"]
 
     def _program(self, name: str) -> str:

@@ -21,7 +21,7 @@ VERSION_AT_LEAST: Final = 4
 
 _READABLE: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
-    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/mime.types"),
+    *("/etc/ld.so.cache", "/etc/alternatives"),
     *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"),
     *("/etc/nsswitch.conf", "/etc/hosts", "/etc/passwd", "/etc/group"),
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/proc/loadavg", "/proc/version"),

@@ -127,6 +127,20 @@ def test_a_missing_helper_of_bubblewrap_is_told_by_name(tmp_path: Path) -> None:
     assert "setpriv is not installed" in refusal("auto", trusted=False, path=str(tmp_path)).reason
 
 
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [("echo 'bwrap: Unknown option --size' >&2; exit 1", "0.7 or newer"), ("exit 0", "it ended without a status")],
+)
+def test_a_bubblewrap_that_does_not_do_its_work_is_told_by_its_own_words(
+    program: str, told: str, tmp_path: Path
+) -> None:
+    for name in ("bwrap", "setpriv"):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / name).chmod(0o755)
+
+    assert told in refusal("bubblewrap", trusted=True, path=str(tmp_path)).reason
+
+
 @pytest.mark.parametrize("level", list(Level))
 def test_a_level_that_is_asked_for_by_name_is_taken_even_for_foreign_code(level: Level) -> None:
     reason = missing(Way(level=level))
