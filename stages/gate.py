@@ -11,6 +11,7 @@ from memory.scrub import SECRET, Scrubber
 from memory.types import CheckId, CommitId
 from stages.checks import is_test_file
 from stages.comparison import Comparison, compare, shows_green, shows_red
+from stages.errors import Refused
 from stages.patch import Patch, added
 from stages.policy import Policy, Rule, Violation, judge, notices
 from stages.protected import folded
@@ -158,7 +159,10 @@ def _run(workspace: Workspace, check: Check, tests: tuple[CheckId, ...], stopped
 
 
 def _named(checks: tuple[Check, ...], name: CheckId) -> Check:
-    return next(check for check in checks if check.name == name)
+    found = next((check for check in checks if check.name == name), None)
+    if found is None:
+        raise Refused(reason=f"the reproduction names {name[:100]!r}, which is no check")
+    return found
 
 
 def _never_ran(check: Check) -> CheckReport:
@@ -202,9 +206,16 @@ def _steers_tests(path: str) -> bool:
 
 def _weakened_files(workspace: Workspace, patch: Patch) -> Iterator[Weakened]:
     for file in patch.files:
+        of_tests = file.path.endswith(".py") and _is_of_tests(file.path)
+        if not (of_tests or is_settings(file.path)):
+            continue
         before = workspace.at_base(file.path)
-        after = workspace.read(file.path) if file.status != "D" else None
+        try:
+            after = workspace.read(file.path) if file.status != "D" else None
+        except Refused:  # too large to be read: nobody can say that it asserts what it did
+            yield Weakened(what=CheckId(file.path), how=Weakening.ASSERTS)
+            continue
         if is_settings(file.path) and settings_changed(file.path, before, after):
             yield Weakened(what=CheckId(file.path), how=Weakening.CONFIGURATION)
-        if file.path.endswith(".py") and _is_of_tests(file.path):
+        if of_tests:
             yield from weakened_file(file.path, before, after)

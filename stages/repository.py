@@ -11,13 +11,40 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from memory.types import CommitId, RepositoryId
-from stages.errors import Refused, StageError
+from stages.errors import Refused
+from stages.faults import (
+    BadBranchName,
+    BareRepository,
+    BranchTaken,
+    EmptyRepository,
+    NoSuchFolder,
+    NotARepository,
+    RepositoryFault,
+    UncommittedChanges,
+    UnknownRevision,
+    UnreadableRepository,
+)
 from stages.git import Git, GitFailed
 from stages.origin import local_path, remote_id
 from stages.patch import Patch
 
 if TYPE_CHECKING:
     from stages.workspace import Workspace
+
+__all__ = [
+    "READ_AT_MOST",
+    "BadBranchName",
+    "BareRepository",
+    "BranchTaken",
+    "EmptyRepository",
+    "NoSuchFolder",
+    "NotARepository",
+    "Repository",
+    "RepositoryFault",
+    "UncommittedChanges",
+    "UnknownRevision",
+    "UnreadableRepository",
+]
 
 READ_AT_MOST: Final = 8 * 1024 * 1024  # bytes of one file
 
@@ -27,46 +54,6 @@ _BRANCH = re.compile(r"(?!.*(?:\.\.|//|/\.|\.lock(?:/|$)|\.(?:/|$)))[A-Za-z0-9][
 _RUNS_A_PROGRAM = r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver)$"
 _ORIGINS_AT_MOST = 8  # clones of clones
 _SUFFIXES_AT_MOST = 100
-
-
-class RepositoryFault(StageError):
-    """The repository cannot be used."""
-
-
-class NoSuchFolder(RepositoryFault):
-    """{path} does not exist. Name a folder inside the repository with --repo."""
-
-
-class NotARepository(RepositoryFault):
-    """{path} is in no git repository. Name a folder in one with --repo, or make one: git init, git add, git commit."""
-
-
-class BareRepository(RepositoryFault):
-    """{path} is a bare repository. Clone it (git clone {path} FOLDER) and name the clone with --repo."""
-
-
-class EmptyRepository(RepositoryFault):
-    """{path} has no commit yet. Commit what is there (git add -A && git commit) and try again."""
-
-
-class UnreadableRepository(RepositoryFault):
-    """The repository at {path} cannot be read: {message}. `git fsck` shows what is wrong with it."""
-
-
-class UncommittedChanges(RepositoryFault):
-    """{count} changed files are not committed; a run sees commits only. Commit or stash them, or go on without them."""
-
-
-class UnknownRevision(RepositoryFault):
-    """The repository has no commit {ref}. `git log --oneline` lists those that it has."""
-
-
-class BadBranchName(RepositoryFault):
-    """{branch} is no name for a branch: letters, digits, `.`, `_`, `-` and `/`, not HEAD and not a commit's id."""
-
-
-class BranchTaken(RepositoryFault):
-    """The branch {branch} cannot be made: {message}. Delete or rename the branch that is in its way."""
 
 
 class Repository:

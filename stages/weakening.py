@@ -20,8 +20,10 @@ _WHOLE: Final = frozenset({"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.
 _RUNS: Final = frozenset({Outcome.PASSED, Outcome.FAILED})
 _HIDES: Final = frozenset({Outcome.SKIPPED, Outcome.XFAILED})
 _MARKS: Final = frozenset(
-    ("skip", "skipif", "xfail", "importorskip")  # pytest's
-    + ("skipTest", "skipIf", "skipUnless", "SkipTest", "expectedFailure")  # unittest's
+    {
+        *("skip", "skipif", "xfail", "importorskip"),  # pytest's
+        *("skipTest", "skipIf", "skipUnless", "SkipTest", "expectedFailure"),  # unittest's
+    }
 )
 
 

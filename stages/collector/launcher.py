@@ -8,9 +8,10 @@ What this withstands: tests that write to every descriptor, print a result, exit
 replace descriptors, change result files, or replace functions of the modules used here after they were imported: the
 key is in no module, and whatever is missing, repeated, out of order or unsigned makes the run incomplete.
 
-What it does not withstand: code that runs in the same interpreter, knows this file and walks the frames or the garbage
-collector's objects can find the key, and code that replaces functions inside pytest can change what pytest itself
-believes. Both must be written into the patch, where the diff shows it. Nothing in one process can rule that out.
+What it does not withstand: code in the same interpreter that knows this file. It can find the sender among pytest's
+plugins or the key among the garbage collector's objects, and it can replace functions inside pytest, so that pytest
+itself believes what is not. Nothing in one process can rule that out; it must be written for this very purpose, into
+the patch, where the diff shows it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class _Tracing:
         return line
 
 
-if sys.version_info >= (3, 12):
+if sys.version_info >= (3, 12):  # pragma: no cover - which of the two runs depends on the interpreter
 
     class _Monitoring:
         def __init__(self, lines: Lines) -> None:

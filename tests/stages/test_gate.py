@@ -14,8 +14,9 @@ from pydantic import TypeAdapter
 from memory.scrub import Scrubber
 from memory.types import CheckId, CommitId, HoldCause
 from stages.checks import PYTEST
-from stages.errors import Stopped
+from stages.errors import Refused, Stopped
 from stages.gate import Attempt, Finding, Gate, GateReport, Held, Passed, Span, decide
+from stages.jail import FILE_AT_MOST_BYTES
 from stages.patch import Patch
 from stages.policy import Policy, Rule, Violation
 from stages.report import Check, CheckKind, CheckReport, Outcome, Reproduction, TestOutcome
@@ -251,6 +252,33 @@ def test_a_patch_may_not_touch_the_reproduction(shop: Bench) -> None:
 
     assert [violation.detail for violation in report.violations] == ["the frozen reproduction"]
     assert isinstance(decide(report), Held)
+
+
+def test_a_test_file_that_is_too_large_to_compare_is_held(tmp_path: Path) -> None:
+    large = "data = '" + "x" * FILE_AT_MOST_BYTES + "'\n"
+    bench = Bench(tmp_path, {**SHOP, "tests/test_data.py": large})
+    put(bench.space.tree, {"tests/test_data.py": large + "more = 1\n"})
+
+    report = bench.judge(bench.space.patch(touched_only=False), policy=Policy(bytes_at_most=10**8))
+
+    assert Weakened(what=CheckId("tests/test_data.py"), how=Weakening.ASSERTS) in report.weakened
+
+
+def test_a_reproduction_by_an_unknown_check_is_refused(shop: Bench) -> None:
+    attempt = Attempt(
+        number=1,
+        repository=shop.repository,
+        base=shop.space.base,
+        patch=shop.patch({CART: FIXED}),
+        reproduction=Reproduction(check=CheckId("gone"), test=TOTAL),
+        red=shop.baseline[0],
+        baseline=(),
+        checks=shop.space.checks,
+        workspace="gate",
+    )
+
+    with pytest.raises(Refused, match="no check"):
+        Gate(shop.spaces, Policy(), Scrubber()).judge(attempt)
 
 
 def test_a_link_in_a_patch_is_held(shop: Bench) -> None:

@@ -1,0 +1,170 @@
+"""The collector from inside, in this process: what it sends, and which settings, plugins and lines it sees."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import signal
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stages.collector import launcher
+from stages.collector.lines import Lines
+from stages.results import read_results
+from tests.stages.repositories import put
+from tests.stages.test_checks import KINDS
+
+KEY = b"key of the test"
+
+
+@pytest.fixture(autouse=True)
+def kept() -> Iterator[None]:
+    """What the collector changes in a process of its own is put back in ours."""
+    path, argv, modules, alarm = sys.path[:], sys.argv[:], set(sys.modules), signal.getsignal(signal.SIGALRM)
+    yield
+    sys.path[:], sys.argv[:] = path, argv
+    for name in set(sys.modules) - modules:
+        del sys.modules[name]
+    signal.signal(signal.SIGALRM, alarm)
+
+
+def orders(**given: object) -> dict[str, Any]:
+    usual = {"folder": ".", "arguments": [], "tests": [], "coverage": False, "first": False, "plugins": {}}
+    return {**usual, "test_seconds": 30.0, **given}
+
+
+def collect(tree: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -> tuple[int, dict[str, str]]:
+    """The exit status and how each test ended, of a run in this process."""
+    monkeypatch.chdir(tree / str(given.get("folder", ".")))
+    text = json.dumps(orders(**given)).encode()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text)))
+    read_key, write_key = os.pipe()
+    os.write(write_key, KEY)
+    os.close(write_key)
+    with (tree.parent / "reported").open("wb", buffering=0) as channel:
+        status = launcher.main(channel.fileno(), read_key)
+    results = read_results((tree.parent / "reported").read_bytes(), KEY)
+    assert results.intact
+    assert results.status == status
+    return status, {outcome.id.rsplit("/", 1)[-1]: outcome.outcome.value for outcome in results.outcomes}
+
+
+def tree(folder: Path, files: dict[str, str]) -> Path:
+    put(folder / "tree", files)
+    return folder / "tree"
+
+
+def test_every_kind_of_outcome_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tree(tmp_path, {"tests/test_kinds_inside.py": textwrap.dedent(KINDS), "test_broken_inside.py": "import no"})
+
+    status, ended = collect(made, monkeypatch)
+
+    assert status == 1
+    assert len(ended) == 13
+    assert ended["test_broken_inside.py"] == "failed"
+    assert ended["test_kinds_inside.py::test_is_expected_to_fail"] == "xfailed"
+
+
+def test_only_chosen_tests_are_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "sub/src/thing.py": "value = 1",
+        "sub/test_inside.py": "import thing\ndef test_a(): assert 0\ndef test_b(): pass\ndef test_c(): pass",
+        "sub/test_other_inside.py": "def test_d(): pass",
+    }
+    wanted = ["sub/test_inside.py::test_c", "sub/test_inside.py::test_b"]
+
+    status, ended = collect(tree(tmp_path, files), monkeypatch, folder="sub", tests=wanted, arguments=["-q", "."])
+
+    assert status == 0
+    assert list(ended) == ["test_inside.py::test_c", "test_inside.py::test_b"]
+
+
+def test_chosen_tests_without_a_file_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tree(tmp_path, {"test_inside.py": "def test_a(): pass"})
+
+    assert collect(made, monkeypatch, tests=["test_gone.py::test_a"]) == (5, {})
+
+
+def test_a_test_that_takes_too_long_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tree(tmp_path, {"test_inside.py": "import time\ndef test_a(): time.sleep(30)\ndef test_b(): assert 0"})
+
+    _, ended = collect(made, monkeypatch, test_seconds=0.2, first=True)
+
+    assert ended == {"test_inside.py::test_a": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"sub/a.py": ""}, None),
+        ({"pytest.ini": "", "sub/tox.ini": "[tox]\n"}, "pytest.ini"),
+        ({"pytest.ini": "", "sub/tox.ini": "[pytest]\n"}, "sub/tox.ini"),
+        ({"pyproject.toml": "[tool.pytest.ini_options]", "sub/a.py": ""}, "pyproject.toml"),
+        ({"../pytest.ini": "", "sub/a.py": ""}, None),
+    ],
+)
+def test_settings_are_looked_for_up_to_the_top(tmp_path: Path, files: dict[str, str], found: str | None) -> None:
+    top = tree(tmp_path, files)
+
+    assert launcher.settings(top / "sub", top) == (top / found if found else None)
+
+
+def test_plugins_are_those_that_tests_or_settings_name(tmp_path: Path) -> None:
+    known = {"hypothesis": "h.plugin", "pytest.cov|--cov": "c.plugin", "respx": "r.plugin"}
+    files = {
+        "tests/test_a.py": "from hypothesis import given",
+        "pyproject.toml": "addopts = '--cov'",
+        "src/client.py": "import respx",
+        ".venv/test_x.py": "import respx",
+    }
+
+    assert launcher.chosen_plugins(known, tree(tmp_path, files)) == ["c.plugin", "h.plugin"]
+
+
+def test_a_tree_with_very_many_files_gets_all_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "_FILES_LOOKED_INTO", 1)
+
+    assert launcher.chosen_plugins({}, tree(tmp_path, {"test_a.py": "", "test_b.py": ""})) is None
+
+
+def test_a_closed_channel_and_a_forked_child_send_nothing(tmp_path: Path) -> None:
+    with (tmp_path / "reported").open("wb", buffering=0) as channel:
+        send = launcher.sender(channel.fileno(), KEY)
+        child = os.fork()
+        if child == 0:
+            send({"event": "end", "status": 0})
+            os._exit(0)
+        os.waitpid(child, 0)
+    send({"event": "end", "status": 0})
+
+    assert (tmp_path / "reported").read_bytes() == b""
+
+
+def test_lines_count_failed_and_passed_tests(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        {"work.py": "def double(n):\n    if n:\n        return 2 * n\n    return 1\n", ".venv/x.py": "y = 1\n"},
+    )
+    spec = importlib.util.spec_from_file_location("work_of_this_test", tmp_path / "work.py")
+    assert spec is not None
+    assert spec.loader is not None
+    work = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(work)
+    lines = Lines(tmp_path)
+
+    for number, outcome in ((1, "passed"), (2, "passed"), (0, "failed"), (3, "skipped")):
+        lines.start()
+        work.double(number)
+        lines.stop(outcome)
+
+    assert lines.hits == {"work.py": {2: [1, 2], 3: [0, 2], 4: [1, 0]}}
+    assert lines.path(compile("", str(tmp_path / ".venv" / "x.py"), "exec")) is None
+    assert lines.path(compile("", "<string>", "exec")) is None
