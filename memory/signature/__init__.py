@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.signature.extract import signatures_of
-from memory.signature.headlines import headline
+from memory.signature.headlines import headline, label
 from memory.signature.keys import ALGO
 from memory.signature.shapes import RepoView
 from memory.types import ErrorSignature
 
-__all__ = ["ALGO", "LEVELS", "STRONG", "Match", "RepoView", "headline", "match", "signatures"]
+__all__ = ["ALGO", "LEVELS", "STRONG", "Match", "RepoView", "headline", "label", "match", "shows", "signatures"]
 
 LEVELS = ("x", "f", "c", "t")
 """From the whole trace to words alone."""
@@ -49,6 +49,24 @@ def match(ours: Iterable[ErrorSignature], theirs: Iterable[ErrorSignature]) -> M
             if key and key == other.keys.get(level) and (level in STRONG or not (one.frames and other.frames)):
                 return Match(level=level, key=key, ours=one, theirs=other)
     return None
+
+
+def shows(alert: Iterable[ErrorSignature], seen: Iterable[ErrorSignature]) -> bool:
+    """Whether the output of a reproduction shows the failure of an alert.
+
+    More than `match` asks for keys: a test comes from elsewhere, so type, words and the innermost frame are enough, and
+    type and words where the alert has no frames.
+    """
+    return any(match([one], [other]) is not None or _tell_the_same(one, other) for one, other in _pairs(alert, seen))
+
+
+def _tell_the_same(one: ErrorSignature, other: ErrorSignature) -> bool:
+    return (
+        bool(one.type)
+        and (one.language, one.type, one.template) == (other.language, other.type, other.template)
+        and one.discriminators == other.discriminators
+        and bool(one.frames and other.frames and one.frames[0] == other.frames[0])
+    )
 
 
 def _pairs(

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from memory.signature.shapes import Frame
 
-_HEADER = re.compile(r"[\s>]{0,12}(?P<type>[A-Za-z_][\w.]{0,200})\s{2,200}Traceback \(most recent call last\)")
+_HEADER = re.compile(
+    r"[\s>]{0,12}(?:(?P<type>[A-Za-z_][\w.]{0,200})\s{2,200}|(?P<glued>[A-Za-z_]\w{0,80}?(?:Error|Exception|Interrupt)))"
+    r"Traceback \(most recent call last\)"
+)
 _CELL = re.compile(
     r"\s{0,4}(?:(?P<file><ipython-input-[\w-]{1,60}>) in (?P<name>[^\n]{1,200})"
     r"|(?:Cell |Input )?In ?\[\d{1,6}\](?:, in (?P<in>[^\n]{1,200}?)|, line \d{1,7}|:\d{1,7},? ?(?:in "
@@ -37,7 +40,7 @@ class Shown:
 def header(line: str) -> str:
     """The type that stands before the words of the header, "" for the interpreter's own header."""
     found = _HEADER.match(line)
-    return found["type"] if found else ""
+    return (found["type"] or found["glued"]) if found else ""
 
 
 def read(lines: Sequence[str], at: int, type_: str) -> Shown:

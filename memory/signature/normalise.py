@@ -69,8 +69,8 @@ _DATUM = re.compile(
     r"(?![A-Za-z_\d]))"
 )
 _NESTED = 3
-_LITERAL = re.compile(r"[\[{][^\[\]{}]{0,400}[\]}]")
-_VALUE = re.compile(r"['\"]|, ?-?\d|<val>|: -?\d")
+_LITERAL = re.compile(r"(?<![\w'\"`)])[\[{][^\[\]{}]{0,400}[\]}]")
+_VALUE = re.compile(r"['\"]|, ?-?\d|<val>|: -?\d|^.-?\d[\d.]{0,20}.$|^..$")
 _HYPHENATED = re.compile(r"[A-Za-z]-$")
 _NUMBERS = re.compile(r"<num>(?:[\s,;:x/()\[\]{}|-]{0,3}<num>)+")
 _INFORMATIVE = re.compile(r"[^\W\d_]{3,}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2,}")

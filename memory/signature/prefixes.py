@@ -40,6 +40,10 @@ _PREFIX = re.compile(
             rf"{_LEVEL} \d{{1,7}} --- \[[^\]\n]{{1,80}}\] \S{{1,80}}\s{{0,40}}: ",
             r"\[(?:ERROR|INFO|WARNING|WARN|FATAL|stderr|stdout)\](?: |$)",
             r"##\[[a-z]{1,12}\]",
+            # a comment
+            r"#(?: |$)",
+            # pytest about itself
+            r"INTERNALERROR> ?",
             # the database's own log: process, user, host
             r"\d{1,10} [\w.-]{1,40} : [\d.:a-f]{2,40} : ",
         )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memory.signature import ipython, pytest_trace
+from memory.signature import ipython, pytest_trace, rich_box
 from memory.signature.chains import Joint, Printed, chained, joint_in
 from memory.signature.inapp import inside_library
 from memory.signature.located import located
@@ -17,7 +17,8 @@ from memory.signature.words import words
 
 _HEADER = "Traceback (most recent call last)"
 _FRAME = re.compile(
-    r"[\s|+-]{0,400}File \"(?P<file>[^\"]{1,400})\", line \d{1,9}(?:, in (?P<name>[^\s:,]{1,200})|$|[,.\s])"
+    r"[\s|+-]{0,400}File \"(?P<file>[^\"]{1,400})\"(?:, line \d{1,9}(?:, in (?P<name>[^\s:,]{1,200})|$|[,.\s])"
+    r"|,? in (?P<on_page>[^\s:,]{1,200})$)"
 )
 _BARE_FRAME = re.compile(r"[\s|+-]{0,400}File (?P<file>[^\s\",]{1,300}), line \d{1,9}, in (?P<name>[^\s:,]{1,200})")
 _RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?P<rest>: ?.*|\s*$)")
@@ -78,6 +79,11 @@ def parse(lines: Sequence[str]) -> list[Trace]:
 
 
 def _read(lines: Sequence[str], at: int) -> _Reading:
+    if rich_box.is_top(lines[at]):
+        drawn = rich_box.read(lines, at)
+        return _Reading(
+            first=at, last=drawn.last, margin=0, frames=list(drawn.frames), type=drawn.type, message=drawn.message
+        )
     shown = ipython.header(lines[at])
     if shown:
         told = ipython.read(lines, at, shown)
@@ -108,7 +114,7 @@ def _frames(lines: Sequence[str], at: int, read: _Reading) -> _Reading:
         line = lines[at]
         frame = _FRAME.match(line) or _BARE_FRAME.match(line)
         if frame:
-            read.frames.append(Frame(file=frame["file"], function=frame["name"] or ""))
+            read.frames.append(Frame(file=frame["file"], function=_named(frame)))
             indented = indented or _margin(line) > read.margin
             code, read.last = 0, at
         elif _HEADER in line or joint_in(line) is not Joint.NONE:
@@ -134,9 +140,15 @@ def _ends_after_blank(lines: Sequence[str], at: int) -> bool:
     return not (
         _FRAME.match(following)
         or _SKIPPED.match(following)
+        or _PAGE.match(following)
         or following.startswith("  ")
         or _raised(following.strip(), known=True)
     )
+
+
+def _named(frame: re.Match[str]) -> str:
+    groups = frame.groupdict()
+    return groups["name"] or groups.get("on_page") or ""
 
 
 def _on_page(lines: Sequence[str], at: int) -> tuple[str, str] | None:

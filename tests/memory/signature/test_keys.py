@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.signature import ALGO, RepoView, match, signatures
+from memory.signature import ALGO, RepoView, match, shows, signatures
 from memory.signature.keys import digest
 from tests.memory.signature.cases import CASES
 
@@ -89,6 +89,31 @@ def test_an_alert_meets_the_test_that_shows_it_where_the_runtime_speaks() -> Non
 
     assert met is not None
     assert met.level == "c"
+
+
+@pytest.mark.parametrize(
+    ("raised", "shown"),
+    [
+        ("raise ValueError()\nValueError: the basket is closed", True),
+        ("raise ValueError()\nValueError: the till is closed", False),
+        ("raise KeyError()\nKeyError: 'basket'", False),
+    ],
+)
+def test_a_reproduction_shows_an_alert_by_type_words_and_innermost_frame(raised: str, shown: bool) -> None:
+    inner = '  File "/w/shop/cart.py", line 3, in total\n    {}'
+    alert = signatures(
+        "",
+        'Traceback (most recent call last):\n  File "/w/shop/api.py", line 1, in get\n    total()\n'
+        + inner.format("raise ValueError()\nValueError: the basket is closed"),
+    )
+    test = signatures(
+        "",
+        'Traceback (most recent call last):\n  File "/w/tests/test_a.py", line 1, in test_a\n    total()\n'
+        + inner.format(raised),
+    )
+
+    assert shows(alert, test) is shown
+    assert match(alert, test) is None
 
 
 def test_frames_of_libraries_stand_in_where_the_program_has_none() -> None:
