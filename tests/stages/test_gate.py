@@ -23,7 +23,7 @@ from stages.report import Check, CheckKind, CheckReport, Outcome, Reproduction, 
 from stages.repository import Repository
 from stages.weakening import Weakened, Weakening, settings_changed, weakened_file
 from stages.workspace import Workspace, Workspaces
-from tests.stages.repositories import FIXED, SHOP, checks, make, reproduction
+from tests.stages.repositories import FIXED, SHOP, checks, make, put, reproduction
 
 CART, TESTS = "src/shop/cart.py", "tests/test_cart.py"
 TOTAL, COUNT = CheckId(f"{TESTS}::test_total"), CheckId(f"{TESTS}::test_count")

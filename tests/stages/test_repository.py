@@ -33,7 +33,6 @@ from stages.repository import (
 from stages.workspace import Workspace, Workspaces
 from tests.stages.repositories import FIXED, SHOP, checks, commit, git, make, put, reproduction
 
-
 # --- opening ---------------------------------------------------------------------------------------------------------
 
 
