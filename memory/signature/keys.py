@@ -112,8 +112,8 @@ def _where(parts: Parts, words: Template, told: list[str]) -> tuple[object, ...]
     if parts.test_home:
         # Tests of one class or file that die by one type in one place die of one bug, whatever the words.
         return "", [], ["from", parts.test_home, parts.area]
-    need = 2 if words.generic or not words.text else FRAMES_OF_F
-    keep = len(parts.frames) < need and not words.generic
+    # Three frames say more than words, which other versions and languages put otherwise; canonical words do not change.
+    keep = bool(words.canonical) or len(parts.frames) < FRAMES_OF_F
     return words.text if keep else "", told, list(parts.frames[:FRAMES_OF_F])
 
 

@@ -19,6 +19,7 @@ from memory.signature import ALGO, STRONG, RepoView, match, signatures
 from memory.signature.cleaning import clean
 from memory.signature.python import parse
 from tests.benchmarks.intervals import Share
+from tests.benchmarks.signature_words import told
 from tests.benchmarks.traces import Labelled, lines, read, repositories
 from tests.memory.signature.changes import CHANGES
 
@@ -33,8 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json:
         print(json.dumps(figures, indent=2, ensure_ascii=False))
     else:
-        for name, value in figures.items():
-            print(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+        print("\n".join(told(figures)))
     return 0 if not figures["pairs"]["wrong"] else 1
 
 
