@@ -10,6 +10,7 @@ from memory.signature.prefixes import without_json_log
 # A trace in one line is longer than this.
 _FLAT_FROM = 120
 _FRAME_START = r"(?:at |File \\{0,3}\"|from |#\d|Traceback|Caused by|goroutine |Stack trace|\d{1,3}: |stack backtrace)"
+_ARRAY = '","    at '
 _ESCAPED = re.compile(rf"\\n(?:\\t|\\r|[ \t]){{0,16}}{_FRAME_START}")
 _ESCAPE = re.compile(r"\\([\\nrt\"'/])")
 _MEANING = {"n": "\n", "r": "", "t": "\t", '"': '"', "'": "'", "/": "/", "\\": "\\"}
@@ -37,6 +38,8 @@ _PYTHON_END = re.compile(
 
 def unflatten(text: str) -> Iterator[str]:
     """Lines of `text`; escaped and flattened traces are broken up again."""
+    if _ARRAY in text:
+        text = text.replace('","', "\n").replace('["', "\n").replace('"]', "\n")  # a stack as an array of strings
     for line in text.split("\n"):
         if "\\n" in line and (line.startswith('{"log":"') or _ESCAPED.search(line)):
             for part in _unescaped(without_json_log(line)).split("\n"):

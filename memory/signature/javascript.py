@@ -22,6 +22,7 @@ _TIGHT = re.compile(
 _EVAL = re.compile(r"\s*at (?P<function>[\w$.<>]{1,200}) \(eval at ")
 _PLAIN = re.compile(rf"\s*at (?:async )?{_POSITION}\s*$")
 _GECKO = re.compile(rf"\s*(?P<function>[\w$.<>/\[\]*() -]{{0,200}})@{_POSITION}\s*$")
+_LAYER = re.compile(r"///\([\w-]{1,30}\)/")
 _NATIVE = re.compile(r"\s*(?:[\w$.]{0,100}@)?\[native code\]\s*$")
 _HEADER = re.compile(
     r"(?:.{0,80}?(?:Uncaught|UnhandledPromiseRejectionWarning:) )?"
@@ -98,6 +99,8 @@ def _traces(readings: Sequence[_Reading]) -> list[Trace]:
 
 
 def _frame(line: str) -> Frame | None:
+    if "///(" in line:
+        line = _LAYER.sub("///", line)  # webpack-internal:///(rsc)/./app/page.tsx
     if ("at " in line and ":" in line) or "(<anonymous>)" in line or "(native)" in line:
         found = _NAMED.match(line)
         if found:

@@ -74,11 +74,17 @@ def _with_own(parts: Parts, own: Sequence[Place]) -> Parts:
         parts,
         frames=frames,
         app=True,
-        # a test that calls one function tests that function
-        area=own[0].area if own[0].area and len(frames) > 1 else own[0].key,
+        area=_area(own[0], frames, parts.template),
         test_home=tests[0].home if tests else "",
         test="" if inside else tests[-1].key,
     )
+
+
+def _area(innermost: Place, frames: tuple[str, ...], words: Template) -> str:
+    if words.canonical == "recursion":
+        return frames[0]
+    # a test that calls one function tests that function
+    return innermost.area if innermost.area and len(frames) > 1 else innermost.key
 
 
 def _collapsed(keys: Sequence[str]) -> tuple[str, ...]:
