@@ -267,6 +267,7 @@ class App:
             gate=Gate(workspaces, policy_of(config), self.scrubber),
             attempts=self.choices.attempts or config.attempts or self.settings.attempts,
             stopped=self._stopped(run.id),
+            clean=self.book.clean,
         )
 
     def _stopped(self, run: RunId) -> Callable[[], bool]:

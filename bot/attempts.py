@@ -160,9 +160,7 @@ class Attempts:
             checks=base.checks,
             workspace=self._bench.gate_name,
         )
-        return self._pursuit.once(
-            "gate", _GATE, lambda: self._bench.gate.judge(attempt, stopped=self._bench.stopped), attempt=number
-        )
+        return self._pursuit.once("gate", _GATE, lambda: self._bench.judge(attempt), attempt=number)
 
     def _verdict(
         self, case: Case, workspace: Workspace, found: Found, patch: Patch, report: GateReport, number: int

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from stages.errors import ParkCause, Parked
-from stages.report import Check, CheckReport, Outcome, TestOutcome
+from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.workspace import Workspace
 
 _OUTPUT_AT_MOST: Final = 400  # characters
 _MISSING: Final = re.compile(r"No module named '([\w.]+)'")
+_CANNOT_START: Final = (126, 127)  # what a shell says of a program that is not there or not for it
 _NO_CHECKS: Final = (
     "this repository shows no check: add tests that pytest finds, or name a command under [checks] in "
     ".github/ticketsmith.toml"
@@ -31,20 +32,21 @@ def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:
     """Run every check on the base. Raises Stopped, and Parked when there is none, or when one cannot run here."""
     reports = tuple(workspace.run(check.name, stopped=stopped) for check in workspace.checks)
     files = workspace.files()
-    for report in reports:
-        if broken := why_broken(report, files):
+    for check, report in zip(workspace.checks, reports, strict=True):
+        if broken := why_broken(check, report, files):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=broken)
     if all(report.ran_nothing for report in reports):
         raise Parked(cause=ParkCause.ENVIRONMENT, reason=_NO_CHECKS)
     return Baseline(checks=workspace.checks, reports=reports)
 
 
-def why_broken(report: CheckReport, files: Iterable[str]) -> str:
+def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
     """Why a check says nothing about the code, or "" when it does."""
     tail = " ".join(report.output.split())[-_OUTPUT_AT_MOST:]
     if report.timed_out:
         return f"the check {report.check} did not end on the base commit within its time: {tail}"
-    if not report.complete and not report.outcomes:
+    no_program = check.kind is CheckKind.COMMAND and report.exit_status in _CANNOT_START
+    if no_program or (not report.complete and not report.outcomes):
         return f"the check {report.check} cannot run here on the base commit: {tail}"
     missing = [_missing(test, files) for test in report.outcomes]
     if missing and all(missing):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from bot.baseline import Baseline, take
 from bot.repository_config import RepositoryConfig
 from bot.run import Run
 from memory.types import CommitId
-from stages.gate import Gate
+from stages.gate import Attempt, Gate, GateReport
 from stages.report import CheckReport, Reproduction
 from stages.repository import Repository
 from stages.sandbox import remove
@@ -21,7 +22,10 @@ _CLONES: Final = ("work", "gate", "merged")
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """`stopped` tells whether a person stopped the run: then whatever runs here ends."""
+    """`stopped` tells whether a person stopped the run: then whatever runs here ends.
+
+    `clean` takes secrets out of what tests and commands say, before anybody is given it or keeps it.
+    """
 
     run: Run
     repository: Repository
@@ -30,6 +34,7 @@ class Bench:
     gate: Gate
     attempts: int
     stopped: Callable[[], bool]
+    clean: Callable[[str], str]
 
     def workspace(self, commit: CommitId | None = None) -> Workspace:
         """A fresh clone of the base, or of another commit."""
@@ -48,12 +53,32 @@ class Bench:
         elif reproduction.path:
             workspace.place(reproduction)
         tests = () if reproduction.test == reproduction.check else (reproduction.test,)
-        return workspace.run(reproduction.check, tests=tests, stopped=self.stopped)
+        return cleaned(workspace.run(reproduction.check, tests=tests, stopped=self.stopped), self.clean)
+
+    def baseline(self, workspace: Workspace) -> Baseline:
+        """What every check says of the tree as it stands. Raises Stopped, and Parked when checks cannot run here."""
+        taken = take(workspace, self.stopped)
+        return replace(taken, reports=tuple(cleaned(report, self.clean) for report in taken.reports))
+
+    def judge(self, attempt: Attempt) -> GateReport:
+        """What the gate sees of an attempt."""
+        seen = self.gate.judge(attempt, stopped=self.stopped)
+        return replace(
+            seen,
+            reproduction=seen.reproduction and cleaned(seen.reproduction, self.clean),
+            checks=tuple(cleaned(report, self.clean) for report in seen.checks),
+        )
 
     def clear(self) -> None:
         """Take the clones away; what they held that matters is in the tables."""
         for name in _CLONES:
             self.workspaces.remove(f"{self.run.id}-{name}")
+
+
+def cleaned(report: CheckReport, clean: Callable[[str], str]) -> CheckReport:
+    """The report with its free texts cleaned; ids and figures stay as they are."""
+    outcomes = (replace(test, message=clean(test.message), text=clean(test.text)) for test in report.outcomes)
+    return replace(report, output=clean(report.output), outcomes=tuple(outcomes))
 
 
 def clear(folder: Path, run: Run) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from bot import baseline, decisions, facts
+from bot import decisions, facts
 from bot.alert import asking_of, signatures_of, view_of, with_red
 from bot.attempts import Attempts, Found, next_attempt
 from bot.baseline import Baseline
@@ -20,6 +20,7 @@ from bot.sources import default_commit, read_sources
 from memory.database import DatabaseFull
 from memory.errors import MemoryFault
 from memory.types import Drop, DropCause, Evidence, MemoryVersion, NotOurs, NotOursCause
+from stages.agents.model import NoModel, UnknownPrice
 from stages.case import Case
 from stages.diagnosis import Absent, Diagnosed, Diagnosis, DiagnosisGiven
 from stages.errors import LimitReached, ParkCause, Parked, StageError, Stopped, UnreadableAnswer
@@ -57,6 +58,8 @@ class Runner:
             self._park(ParkCause.MEMORY, str(fault))
         except RepositoryFault as fault:
             self._park(ParkCause.BASE_GONE, str(fault))
+        except (NoModel, UnknownPrice) as error:
+            self._park(ParkCause.MODEL, str(error))
         except StageError as error:
             self._park(ParkCause.ENVIRONMENT, str(error))
         except OSError as error:
@@ -105,7 +108,7 @@ class Runner:
     # --- What the run stands on ------------------------------------------------------------------------------------
 
     def _take_baseline(self, workspace: Workspace) -> Baseline:
-        taken = baseline.take(workspace, self._bench.stopped)
+        taken = self._bench.baseline(workspace)
         self._pursuit.tell(*(facts.checked(report, "the base commit") for report in taken.reports))
         return taken
 

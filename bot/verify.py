@@ -7,8 +7,8 @@ from typing import Final
 
 from bot import facts
 from bot.alert import asking_of, signatures_of, view_of, with_red
-from bot.baseline import Baseline, take
-from bot.bench import Bench
+from bot.baseline import Baseline
+from bot.bench import Bench, cleaned
 from bot.conclusion import Conclusion, End
 from bot.errors import NotMerged, NotPublished, NotVerified
 from bot.fix import Fix, fix_of
@@ -74,7 +74,7 @@ class Verifier:
         workspace = self._bench.workspace(commit)
         self._pursuit.journal.at(EntryPoint.VERIFY)
         self._pursuit.progress.stage(EntryPoint.VERIFY)
-        now = take(workspace, self._bench.stopped)
+        now = self._bench.baseline(workspace)
         case = self._case(fix, now, workspace)
         named = self._named(fix, VerificationGiven(case=case, patch=fix.patch, commit=commit), workspace)
         asked = self._run(workspace, case, named)
@@ -134,7 +134,8 @@ class Verifier:
         if check is None:
             reason = f"there is no check {named} any more"
             raise NotVerified(run=self._pursuit.run.id, commit=workspace.base[:7], reason=reason)
-        return workspace.run(check.name, tests=() if named == check.name else (named,), stopped=self._bench.stopped)
+        tests = () if named == check.name else (named,)
+        return cleaned(workspace.run(check.name, tests=tests, stopped=self._bench.stopped), self._bench.clean)
 
 
 def _newly_red(before: Baseline, now: Baseline) -> tuple[CheckId, ...]:

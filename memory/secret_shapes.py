@@ -66,6 +66,7 @@ ASSIGNED: Final = re.compile(
     r"|(?P<bare>[^\s\"'`,;:=<>(){}\[\]|\\&][^\s\"'`,;<>(){}\[\]|\\&]{7,200})(?P<next>[(\[])?)"
 )
 _NUMBERS_AT_LEAST: Final = 3
+_PART_AT_LEAST: Final = 20  # characters
 _NAME = re.compile(r"[A-Za-z_$]+\d?(?:[./\-][A-Za-z_]+\d?)*")
 _PLACEHOLDER = re.compile(r"(?i)(?:\$|%|#|your|example|change|dummy|x{4,}|\*{3,}|\.{3,})")
 
@@ -83,8 +84,10 @@ def is_bare_secret(value: str) -> bool:
 def is_random(run: str) -> bool:
     """True for long runs that change between capitals, small letters and digits as only random ones do.
 
-    Hex digits of one case, such as hashes of commits, are not among them.
+    Hex digits of one case, such as hashes of commits, are not among them. Of a path, each part stands for itself.
     """
+    if run.startswith("/"):
+        return any(len(part) >= _PART_AT_LEAST and is_random(part) for part in run.split("/"))
     kinds = [_kind(character) for character in run]
     changes = [pair for pair in pairwise(kinds) if pair[0] != pair[1]]
     numbers = sum(after == "0" for _, after in changes)

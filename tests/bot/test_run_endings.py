@@ -1,0 +1,126 @@
+"""Each kind of ending and each cause is reached by a run, and each run that ends does so once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from bot.run import RunState
+from memory.types import (
+    Drop,
+    DropCause,
+    EndingKind,
+    Hold,
+    HoldCause,
+    LessonStatus,
+    NotOurs,
+    NotOursCause,
+    RunEnding,
+    Verify,
+    VerifyOutcome,
+    Where,
+)
+from tests.bot import scenes
+from tests.bot.kit import NOTHING, Script, bed, endings, lessons, silent, told, writes
+from tests.bot.scenes import ON_GITHUB_ONLY, SCENES, Reached, Scene
+
+
+def reached(ending: RunEnding) -> set[Reached]:
+    match ending.ending:
+        case Hold(where=where, cause=cause):
+            return {(EndingKind.HOLD, where), (EndingKind.HOLD, cause)}
+        case Drop(cause=given_up):
+            return {(EndingKind.DROP, given_up)}
+        case NotOurs(cause=why):
+            return {(EndingKind.NOT_OURS, why)}
+        case Verify(outcome=outcome):
+            return {(EndingKind.VERIFY, outcome)}
+        case other:
+            return {(EndingKind(_kind(other)), None)}
+
+
+def _kind(ending: object) -> str:
+    return {"Refix": "refix", "PassAfterHold": "pass-after-hold"}[type(ending).__name__]
+
+
+def every() -> set[Reached]:
+    causes: dict[EndingKind, list[type[StrEnum]]] = {
+        EndingKind.HOLD: [Where, HoldCause],
+        EndingKind.DROP: [DropCause],
+        EndingKind.VERIFY: [VerifyOutcome],
+        EndingKind.NOT_OURS: [NotOursCause],
+    }
+    return {(kind, cause) for kind in EndingKind for of_kind in causes.get(kind, []) for cause in of_kind} | {
+        (kind, None) for kind in EndingKind if kind not in causes
+    }
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_a_run_ends_as_the_scene_says(scene: Scene, tmp_path: Path) -> None:
+    app, run = scene.play(tmp_path)
+
+    written = endings(app, run)
+    assert (tuple(told(app, run)), run.park_reason) == (scene.told, "")
+    assert set(scene.reaches) <= {one for ending in written for one in reached(ending.ending)}
+    assert sum(ending.ending.final for ending in written) == (run.state is RunState.ENDED)
+    assert run.state in (RunState.ENDED, RunState.PUBLISHED)
+    assert not list((app.settings.home / "work").glob(f"{run.id}-*"))
+
+
+def test_the_scenes_reach_everything_that_can_happen_on_this_machine() -> None:
+    played = {one for scene in SCENES for one in scene.reaches}
+
+    assert played | ON_GITHUB_ONLY == every()
+    assert not played & ON_GITHUB_ONLY
+
+
+def test_a_final_hold_refers_to_the_hold_before_and_teaches_nothing(tmp_path: Path) -> None:
+    app, run = scenes.a_patch_touches_a_workflow(tmp_path)
+
+    held, final = endings(app, run)
+    (lesson,) = lessons(app, run)
+    assert final.ending.refers_to == held.id
+    assert (lesson.id, lesson.count) == (held.lesson, 1)
+    assert run.outcome == "hold: protected"
+
+
+def test_a_pass_names_the_holds_that_it_answers(tmp_path: Path) -> None:
+    app, run = scenes.a_second_attempt_passes(tmp_path)
+
+    held, _, passed = endings(app, run)
+    assert passed.ending.ending.answers == (held.lesson,)  # type: ignore[union-attr]
+    assert {lesson.status for lesson in lessons(app, run)} == {LessonStatus.VALIDATED}
+
+
+def test_a_patch_that_a_person_sent_back_is_held_by_a_maintainer(tmp_path: Path) -> None:
+    app, run = scenes.a_person_sends_the_patch_back(tmp_path)
+
+    (held, *_) = endings(app, run)
+    assert isinstance(held.ending.ending, Hold)
+    assert (held.ending.ending.where, held.ending.evidence) == (Where.REVIEW, "maintainer")
+    assert (run.state, run.branch) == (RunState.PUBLISHED, "ticketsmith/price-2")
+
+
+def test_a_fix_that_did_not_hold_invalidates_what_it_taught(tmp_path: Path) -> None:
+    ground = bed(tmp_path)
+    app = ground.app(Script.of(develop=writes(text=scenes.BREAKS_SANE)))
+    run = ground.fix(app, scenes.TRACED)
+    ground.merge(run.branch)
+    app.verify(run, None, silent())
+    ground.commit({"broken": "yes\n"})
+
+    ground.fix(ground.app(Script.of(develop=NOTHING)), scenes.AGAIN)
+
+    assert told(app, run)[-2:] == ["final verify: worked", "verify: recurred"]
+    doubted = {lesson.ending.__class__.__name__ for lesson in lessons(app, run) if lesson.status == "invalidated"}
+    assert doubted == {"PassAfterHold", "Verify"}
+
+
+def test_a_file_that_a_patch_adds_is_not_named_in_a_lesson(tmp_path: Path) -> None:
+    app, run = scenes.a_patch_touches_a_workflow(tmp_path)
+
+    (lesson,) = lessons(app, run)
+    (edit,) = lesson.ending.edits  # type: ignore[union-attr]
+    assert edit.path.startswith("#")
