@@ -123,11 +123,11 @@ class Verifier:
         pursuit, run = self._pursuit, self._pursuit.run
         pursuit.environment = self._bench.config.environment
         pursuit.view = view_of(workspace.files())
-        pursuit.signatures = signatures_of(run.ticket, pursuit.view)
-        if fix.red:
-            pursuit.signatures = with_red(pursuit.signatures, fix.red, fix.reproduction, pursuit.view)
-        asking = asking_of(run.scope, run.created, pursuit.signatures, pursuit.environment)
-        return Case.of(run.ticket, asking, checks=now.checks, baseline=now.reports)
+        alert = signatures_of(run.ticket, pursuit.view)
+        pursuit.signatures = with_red(alert, fix.red, fix.reproduction, pursuit.view) if fix.red else alert
+        asking = asking_of(run.scope, run.created, alert, pursuit.environment)
+        case = Case.of(run.ticket, asking, checks=now.checks, baseline=now.reports)
+        return case.asked_with(pursuit.signatures)
 
     def _run(self, workspace: Workspace, case: Case, named: CheckId) -> CheckReport:
         check = case.check_of(named)

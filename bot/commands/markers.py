@@ -17,7 +17,7 @@ from stages.prompt import EntryPoint
 
 
 @click.command(short_help="Check the place of the context section at every entry point.")
-@click.option("--way", type=click.Choice(list(Way)), default=None, help="Only this way to a model.")
+@click.option("--way", type=click.Choice([one.value for one in Way]), default=None, help="Only this way to a model.")
 def markers(way: str | None) -> None:
     """Drive real runs with a model that records its prompts, and check where the context section stands in them.
 

@@ -22,7 +22,10 @@ _LESSONS: TypeAdapter[tuple[Lesson, ...]] = TypeAdapter(tuple[Lesson, ...])
 _CHUNKS: TypeAdapter[tuple[Chunk, ...]] = TypeAdapter(tuple[Chunk, ...])
 
 entry_point_option = click.option(
-    "--entry-point", type=click.Choice(list(EntryPoint)), default=EntryPoint.DIAGNOSE, help="Of which prompt."
+    "--entry-point",
+    type=click.Choice([one.value for one in EntryPoint]),
+    default=EntryPoint.DIAGNOSE.value,
+    help="Of which prompt.",
 )
 ticket_argument = click.argument("ticket", type=click.Path(path_type=Path))
 

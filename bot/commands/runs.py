@@ -24,7 +24,9 @@ def runs() -> None:
 
 
 @runs.command("list")
-@click.option("--state", type=click.Choice(list(RunState)), default=None, help="Only runs in this state.")
+@click.option(
+    "--state", type=click.Choice([one.value for one in RunState]), default=None, help="Only runs in this state."
+)
 @as_json
 @with_app
 def list_runs(app: App, state: str | None, as_json: bool) -> None:
