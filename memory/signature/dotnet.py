@@ -18,6 +18,13 @@ _FRAME = re.compile(
     r"(?: \[0x[0-9a-f]{1,8}\])?(?: (?:in|dans|en|em|w|v|в|場所|位置) (?P<file>.{1,300}?):?(?:line|Zeile|ligne|línea"
     r"|linha|строка|行号|行|wiersz)? ?\d{1,7})?\.?\s*$"
 )
+# App Center: no `at`, the class once more behind a semicolon, the type below.
+_LISTED = re.compile(
+    r"\s*(?:at |在 )?(?P<function>(?:[\w`<>|+-]{1,80}\.){1,12}\.?[\w`<>|.]{1,100}) ?\((?P<args>[^()\n]{0,400})\)"
+    r"(?: \[0x[0-9a-f]{1,8}\])?(?: in (?P<file>.{1,300}?):(?:line )?\d{1,7})?;[\w.+`<>]{1,200}$"
+)
+_REASON = re.compile(r"#{0,4} ?Reason(?: #{1,4})?$")
+_REASON_WITHIN = 60
 _SCRIPT_POSITION = re.compile(r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|Native Method|Unknown Source)")
 _HEADER = re.compile(
     r"(?:.{0,100}?(?:Unhandled exception\. |Unhandled Exception: |Unbehandelte Ausnahme: |exception: ))?\s*(?:---> ?"
@@ -28,7 +35,7 @@ _HEADER = re.compile(
 _INNER = re.compile(r" ---> ")
 _END = re.compile(r"\s*--- .{1,80} ---\s*$")
 _STATE_MACHINE = re.compile(r"<(?P<name>\w{1,120})>d__\d{1,4}(?:`\d{1,2})?(?:\[[^\]]{0,80}\])?\.MoveNext$")
-_LOCAL = re.compile(r"<(?P<name>\w{1,120})>(?:b__|g__)[\w|]{1,120}$")
+_LOCAL = re.compile(r"<(?P<name>\.?\w{1,120})>(?:b__|g__)[\w|]{1,120}$")
 _CLOSURE = re.compile(r"\.?<>c(?:__DisplayClass[\w`]{1,20})?(?=\.)")
 _ARITY = re.compile(r"`\d{1,2}|\[[^\]]{0,200}\]")
 _TEST_CLASS = re.compile(r"^\w{0,150}(?:Tests?|TestCase|Spec|Specs|Fixture)$")
@@ -81,7 +88,7 @@ def parse(lines: Sequence[str]) -> list[Trace]:
 def _frame(line: str) -> Frame | None:
     if "(" not in line:
         return None
-    found = _FRAME.match(line)
+    found = _LISTED.match(line) if ";" in line else _FRAME.match(line)
     if not found or _SCRIPT_POSITION.search(found["args"]) or "." not in found["function"].split("(", 1)[0]:
         return None
     return Frame(file=found["file"] or "", function=found["function"].split("(", 1)[0].strip())
@@ -94,6 +101,17 @@ def _above(lines: Sequence[str], at: int) -> list[_Reading]:
         found = _headers(lines[up], up)
         if found:
             return _with_parameter(found, lines, up)
+    return _below(lines, at)
+
+
+def _below(lines: Sequence[str], at: int) -> list[_Reading]:
+    """The type that a crash service gives below the frames, under its heading."""
+    for down in range(at + 1, min(len(lines) - 1, at + _REASON_WITHIN)):
+        if _REASON.match(lines[down].strip()):
+            told = next(((up, line) for up, line in enumerate(lines[down + 1 :], down + 1) if line.strip()), (down, ""))
+            return [
+                _Reading(type=read.type, message=read.message, first=at, last=at) for read in _headers(told[1], told[0])
+            ]
     return []
 
 

@@ -10,7 +10,10 @@ from memory.signature.packages import of_package
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
-_PANIC = re.compile(r"(?:.{0,120}?\b)?(?P<type>panic|fatal error)(?: serving \S{1,80})?: (?P<message>.+)$")
+_PANIC = re.compile(
+    r"(?:.{0,120}?\b)?(?P<type>panic|fatal error)(?: serving \S{1,80})?: ?(?P<message>.+)$|^"
+    r"(?P<bare>runtime error: .+)$"
+)
 _GOROUTINE = re.compile(r"goroutine \d{1,9}(?: gp=\S{1,20} m=\S{1,20}(?: mp=\S{1,20})?)? \[[^\]\n]{1,100}\]:")
 _CALL = re.compile(r"\s{0,8}(?P<function>[\w./~@%*()\[\]{},·-]{1,300})\((?P<args>[^()\n]{0,400})\)\s*$")
 _WHERE = re.compile(r"\s{1,16}(?P<file>\S[^\n]{0,300}?\.(?:go|s|c)):\d{1,7}(?: \+0x[0-9a-f]{1,12})?\s*$")
@@ -34,7 +37,7 @@ def parse(lines: Sequence[str]) -> list[Trace]:
             told = -1
             continue
         if (
-            ("panic: " in line or "panic serving " in line or "fatal error: " in line)
+            ("panic" in line or "fatal error: " in line or "runtime error: " in line)
             and _PANIC.match(line.strip())
             and told < 0
         ):
@@ -53,20 +56,21 @@ def _stack(lines: Sequence[str], told: int, at: int) -> tuple[Trace, int]:
     at += 1
     while at < len(lines):
         line = lines[at]
-        if not line.strip() or _CREATED.match(line) or _GOROUTINE.match(line.strip()):
+        if (not line.strip() and (frames or name)) or _CREATED.match(line) or _GOROUTINE.match(line.strip()):
             break
         where = _WHERE.match(line)
-        call = None if where else _CALL.match(line)
+        following = lines[at + 1] if at + 1 < len(lines) else ""
+        call = None if where else _CALL.match(line + following if following.startswith("(") else line)
         if where and name:
             frames.append(Frame(file=where["file"], function=name))
             name = ""
         elif call:
             name = call["function"]
         at += 1
-    message = _RECOVERED.sub("", found["message"]).strip()
+    message = _RECOVERED.sub("", found["message"] or found["bare"]).strip()
     trace = Trace(
         language="go",
-        chain=(Thrown(type=found["type"], message=message, frames=tuple(_after_panic(frames))),),
+        chain=(Thrown(type=found["type"] or "panic", message=message, frames=tuple(_after_panic(frames))),),
         first=told,
         last=max(first, at - 1),
     )

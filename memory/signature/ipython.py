@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from memory.signature.shapes import Frame
 
 _HEADER = re.compile(
-    r"[\s>]{0,12}(?:(?P<type>[A-Za-z_][\w.]{0,200})\s{2,200}|(?P<glued>[A-Za-z_]\w{0,80}?(?:Error|Exception|Interrupt)))"
+    r"[\s>]{0,12}(?:(?P<type>[A-Za-z_][\w.]{0,200})\s{2,200}|(?P<glued>[A-Za-z_]\w{0,80}?(?:Error|Exception"
+    r"|Interrupt)))"
     r"Traceback \(most recent call last\)"
 )
 _CELL = re.compile(

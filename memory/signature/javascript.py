@@ -38,6 +38,7 @@ _IN_LINE = re.compile(
 _CAUSE = re.compile(r"\s*\[cause\]: (?P<rest>.*)$")
 _HEADER_WITHIN = 12
 _GAP = 2
+_MINIFIED_AT_MOST = 3  # characters of a name in a bundle; elsewhere two
 _MINIFIED = re.compile(r"[\w$]{1,2}$")
 _BUNDLE = re.compile(
     r"(?:^|/)(?:main|bundle|app|vendors?|commons?|runtime|polyfills?|index|chunk|\d{1,6})?(?:[~.-][\w~]{0,60})?"
@@ -150,7 +151,7 @@ def place(frame: Frame, repo: RepoView) -> Place:
     file = located(path, repo)
     # a bundle's name says nothing about the source
     home = "" if not file.ours and _HASHED.search(path) and _BUNDLE.search(path) else file.name
-    if not home and (not name or _MINIFIED.fullmatch(name)):
+    if not home and len(name) <= _MINIFIED_AT_MOST:
         return Place(key="", origin=file.origin)
     return Place(key=f"{home}:{name}", origin=file.origin, home=home)
 

@@ -44,11 +44,12 @@ _STOP = re.compile(r"is located |allocated by |freed by |previously allocated|SU
 _HANDLER = "<signal handler called>"
 _SUFFIX = re.compile(
     r"(?: \[clone [^\]]{1,60}\])+$|(?:\.(?:cold|part|isra|constprop|lto_priv)(?:\.\d{1,4})?)+$|@@?\w[\w.]{0,40}$"
+    r"|\+0x[0-9a-f]{1,12}$"
 )
 _TEMPLATE = re.compile(r"<[^<>]{0,300}>")
 _FRAMES_WITHIN = 40
 _SYSTEM = re.compile(
-    r"(?:dyld|lib(?:system|dyld|objc|c\+\+|c|pthread)[\w.+-]{0,40}|ntdll[\w.]{0,8}|kernel32[\w.]{0,8})$"
+    r"(?:dyld|lib(?:system|dyld|objc|c\+\+|c|pthread)[\w.+-]{0,40}(?::\w{1,12})?|ntdll[\w.]{0,8}|kernel32[\w.]{0,8})$"
 )
 _RUNTIME = (
     "__",
@@ -133,7 +134,7 @@ def place(frame: Frame, repo: RepoView) -> Place:
     path = plain_path(frame.file)
     file = located(path, repo)
     symbol = plain_symbol(frame.function)
-    if not symbol:
+    if not symbol or symbol.startswith(("0x", "??")):
         return Place(
             key=file.name, origin=Origin.APP if "." in path and file.origin is not Origin.LIBRARY else Origin.RUNTIME
         )

@@ -16,18 +16,22 @@ _UNCAUGHT = re.compile(
 )
 _QUOTED = re.compile(
     rf"(?:[Ee]xception|Next) '?{_CLASS}'? with message '(?P<message>.{{0,700}}?)' in "
-    rf"(?P<file>[^\s:]{{1,300}}):\d{{1,7}}"
+    rf"(?P<file>(?:[A-Za-z]:)?[^\s:]{{1,300}}):\d{{1,7}}"
 )
-_LOCATED = re.compile(rf"(?:^|\s){_CLASS}: (?P<message>.{{0,600}}?) in (?P<file>[^\s:]{{1,300}}\.php):\d{{1,7}}")
+_LOCATED = re.compile(
+    rf"(?:^|\s){_CLASS}: (?P<message>.{{0,600}}?) in (?P<file>(?:[A-Za-z]:)?[^\s:]{{1,300}}\.php):\d{{1,7}}"
+)
 _LARAVEL = re.compile(
-    rf"\[object\] \({_CLASS}\(code: -?\w{{1,10}}\): (?P<message>.{{0,600}}?) at (?P<file>[^\s:]{{1,300}}):\d{{1,7}}\)"
+    rf"\[object\] \({_CLASS}\(code: -?\w{{1,10}}\): (?P<message>.{{0,600}}?) at (?P<file>"
+    rf"(?:[A-Za-z]:)?[^\s:]{{1,300}}):\d{{1,7}}\)"
 )
 _FATAL = re.compile(
     r"(?:PHP )?(?P<type>Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error): {1,2}"
-    r"(?P<message>.{1,600}?) in (?P<file>[^\s:]{1,300}) on line \d{1,7}"
+    r"(?P<message>.{1,600}?) in (?P<file>(?:[A-Za-z]:)?[^\s:]{1,300}) on line \d{1,7}"
 )
 _TAIL = re.compile(
-    r"['\"]?,? (?:in|at) (?P<file>/?[^\s:]{1,300}?\.(?:php|phtml|inc|module|tpl))(?::\d{1,7}| line \d{1,7}"
+    r"['\"]?,? (?:in|at) (?P<file>(?:[A-Za-z]:|/)?[^\s:]{1,300}?\.(?:php|phtml|inc|module|tpl))(?::\d{1,7}"
+    r"| line \d{1,7}"
     r"|\(\d{1,7}\))?.{0,200}$"
 )
 _DEFINED = re.compile(
@@ -39,6 +43,10 @@ _FRAME = re.compile(
 )
 _END = re.compile(r"\s*#\d{1,4} \{main\}")
 _CALL = re.compile(r"(?P<name>[\w\\:>{}@$-]{1,300})\(")
+_NAMED = re.compile(
+    r"(?P<type>\\?(?:[A-Z]\w{0,80}\\){0,8}(?:[A-Z]\w{0,80})?(?:Error|Exception))\**: \**(?P<message>.{1,600})$"
+)
+_NAMED_WITHIN = 12
 _TRACE_WITHIN = 6
 
 
@@ -47,12 +55,12 @@ def parse(lines: Sequence[str]) -> list[Trace]:
     traces: list[Trace] = []
     at = 0
     while at < len(lines):
-        told = _told(lines[at])
+        told = _told(lines[at]) or _above(lines, at)
         if not told:
             at += 1
             continue
         type_, message, file = told
-        frames, last = _stack(lines, at)
+        frames, last = _stack(lines, at - 1 if _FRAME.match(lines[at]) else at)
         if file or frames:
             traces.append(
                 Trace(
@@ -62,8 +70,20 @@ def parse(lines: Sequence[str]) -> list[Trace]:
                     last=last,
                 )
             )
-        at = last + 1
+        at = max(last, at) + 1
     return traces
+
+
+def _above(lines: Sequence[str], at: int) -> tuple[str, str, str] | None:
+    """For a stack without the runtime's words: the nearest line above that names an exception."""
+    first = _FRAME.match(lines[at]) if "#0 " in lines[at] else None
+    if not first:
+        return None
+    for line in reversed(lines[max(0, at - _NAMED_WITHIN) : at]):
+        found = _NAMED.search(line)
+        if found:
+            return found["type"], _split(found["message"])[0], ""
+    return None
 
 
 def _told(line: str) -> tuple[str, str, str] | None:

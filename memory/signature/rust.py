@@ -91,7 +91,7 @@ def _plain_symbol(symbol: str) -> str:
     bare = _AS.sub(lambda found: found["type"], bare)
     for _ in range(3):
         bare = _GENERIC.sub("", bare)
-    return bare.lstrip("_<& ").strip()
+    return bare.lstrip("<& ").strip()
 
 
 FAMILY = Family(language="rust", parse=parse, place=place, hints=("panicked at ",))

@@ -86,7 +86,7 @@ def place(frame: Frame, repo: RepoView) -> Place:
         return Place(key=file.name, origin=Origin.TEST if file.origin is Origin.TEST else Origin.APP, home=file.name)
     symbol = plain_symbol(_CLOSURE.sub("", frame.function)).replace("-[", "").replace("+[", "").strip("[]")
     key = ".".join([part for part in symbol.replace("::", ".").split(".") if part][-2:])
-    if frame.file == "<system>" or of_package("swift", symbol):
+    if frame.file == "<system>" or symbol.startswith("0x") or of_package("swift", symbol):
         return Place(key="", origin=Origin.RUNTIME)
     return Place(key=key, origin=Origin.TEST if file.origin is Origin.TEST else Origin.APP, home=file.name or key)
 
