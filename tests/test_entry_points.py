@@ -5,6 +5,7 @@ The line numbers in this file are literals: nothing here asks the program where 
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -167,30 +168,45 @@ def test_a_mutated_section_is_found_in_a_real_run(
     assert {fault.split(":")[0] for fault in found} == set(ENTRY_POINTS)
 
 
-def test_an_entry_point_that_bypasses_the_section_is_found(
-    entry_point: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_an_entry_point_that_bypasses_the_section_is_found_in_a_real_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def text(self: Prompt) -> str:
-        return self.body if self.entry_point == entry_point else self.section + self.body
+        return self.body if self.entry_point == "review" else self.section + self.body
 
     monkeypatch.setattr(Prompt, "text", property(text))
 
     found = faults(look(Way.PROVIDER, known=False, folder=tmp_path), (1, 2, 3, 4, 5))
 
+    assert {fault.split(":")[0] for fault in found} == {"review"}
+
+
+@pytest.fixture
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """A copy of what a real run sent, to change."""
+    if (Way.PROVIDER, "empty") not in _seen:
+        _seen[Way.PROVIDER, "empty"] = look(Way.PROVIDER, known=False, folder=tmp_path_factory.mktemp("probe"))
+    return copy.deepcopy(_seen[Way.PROVIDER, "empty"])
+
+
+def test_a_prompt_without_its_section_is_found_at_every_entry_point(recorded: Seen, entry_point: str) -> None:
+    prompts = recorded.received[entry_point]
+    prompts[:] = ["\n".join(prompt.split("\n")[5:]) for prompt in prompts]
+
+    found = faults(recorded, (1, 2, 3, 4, 5))
+
     assert {fault.split(":")[0] for fault in found} == {entry_point}
 
 
-def test_a_body_that_was_changed_on_its_way_is_found(tmp_path: Path) -> None:
-    seen = look(Way.PROVIDER, known=False, folder=tmp_path)
-    seen.received["refix"][0] += " "
+def test_a_body_that_was_changed_on_its_way_is_found(recorded: Seen) -> None:
+    recorded.received["refix"][0] += " "
 
-    found = faults(seen, (1, 2, 3, 4, 5))
+    found = faults(recorded, (1, 2, 3, 4, 5))
 
     assert found == ["refix: what follows the section is not the body of the stage, byte for byte"]
 
 
-def test_an_entry_point_that_is_never_reached_is_found(tmp_path: Path) -> None:
-    seen = look(Way.PROVIDER, known=False, folder=tmp_path)
-    del seen.received["verify"]
+def test_an_entry_point_that_is_never_reached_is_found(recorded: Seen) -> None:
+    del recorded.received["verify"]
 
-    assert faults(seen, (1, 2, 3, 4, 5)) == ["verify: no prompt arrived"]
+    assert faults(recorded, (1, 2, 3, 4, 5)) == ["verify: no prompt arrived"]
