@@ -8,10 +8,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory.signature.flattened import unflatten
-from memory.signature.prefixes import without_prefix
+from memory.signature.prefixes import container, without_container, without_prefix
 from memory.signature.shapes import Text
 
 CHARACTERS_AT_MOST = 65_536
@@ -19,6 +19,7 @@ LINES_AT_MOST = 2_000
 LINE_AT_MOST = 1_000
 # The end of a Python trace and the start of any other say what went wrong: both ends are kept.
 _HEAD = 0.6
+_LOOKED_AT = 20
 
 _TYPOGRAPHIC = str.maketrans(
     {
@@ -104,9 +105,10 @@ def _without_markup(text: str) -> str:
     return text
 
 
-def _plain(lines: Iterable[str]) -> Iterator[str]:
+def _plain(lines: Sequence[str]) -> Iterator[str]:
+    name = container(lines) if any("| " in line for line in lines[:_LOOKED_AT]) else ""
     for line in lines:
-        bare = without_prefix(line)
+        bare = without_prefix(without_container(line, name))
         if not (("`" in bare or "~" in bare) and _FENCE.match(bare)):
             yield bare.rstrip()
 
@@ -114,8 +116,13 @@ def _plain(lines: Iterable[str]) -> Iterator[str]:
 def _dedented(lines: Iterable[str]) -> list[str]:
     kept = list(lines)
     written = [line for line in kept[1:] if line.strip()] or kept
-    margin = min((len(line) - len(line.lstrip(" ")) for line in written if line.strip()), default=0)
-    return [line[margin:] if line[:margin].isspace() else line for line in kept] if margin else kept
+    blanks = [line[: len(line) - len(line.lstrip(" \t"))] for line in written if line.strip()]
+    margin = _common(min(blanks), max(blanks)) if blanks else ""
+    return [line.removeprefix(margin) for line in kept] if margin else kept
+
+
+def _common(one: str, other: str) -> str:
+    return next((one[:at] for at in range(len(one)) if not other.startswith(one[: at + 1])), one)
 
 
 def _composed(line: str) -> str:

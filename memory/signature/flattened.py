@@ -12,7 +12,7 @@ _FLAT_FROM = 120
 _FRAME_START = r"(?:at |File \\{0,3}\"|from |#\d|Traceback|Caused by|goroutine |Stack trace|\d{1,3}: |stack backtrace)"
 _ARRAY = '","    at '
 _ESCAPED = re.compile(rf"\\n(?:\\t|\\r|[ \t]){{0,16}}{_FRAME_START}")
-_ESCAPE = re.compile(r"\\([\\nrt\"'/])")
+_ESCAPE = re.compile(r"\\(u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[\\nrt\"'/])")
 _MEANING = {"n": "\n", "r": "", "t": "\t", '"': '"', "'": "'", "/": "/", "\\": "\\"}
 _FIELD = re.compile(r",? ?\"(?:stack|stack_?trace|stackTrace|exception|message|error|err|trace|exc_info)\" ?: ?\"")
 _STRING_END = re.compile(r"(?<!\\)\"(?: ?[,}\]]|$)")
@@ -41,22 +41,35 @@ def unflatten(text: str) -> Iterator[str]:
     if _ARRAY in text:
         text = text.replace('","', "\n").replace('["', "\n").replace('"]', "\n")  # a stack as an array of strings
     for line in text.split("\n"):
-        if "\\n" in line and (line.startswith('{"log":"') or _ESCAPED.search(line)):
+        if _is_json(line) or ("\\n" in line and _ESCAPED.search(line)):
             for part in _unescaped(without_json_log(line)).split("\n"):
                 yield from _broken(part)
         else:
             yield from _broken(line)
 
 
+def _is_json(line: str) -> bool:
+    return line.lstrip().startswith('{"') and '":' in line
+
+
 def _unescaped(line: str) -> str:
+    line = _fields(line)
     # Logs inside logs are escaped twice.
     for _ in range(2):
         if not ("\\n" in line or '\\"' in line):
             break
-        if '":' in line:
-            line = _STRING_END.sub("\n", line)
-        line = _ESCAPE.sub(lambda found: _MEANING[found[1]], _FIELD.sub("\n", line))
+        line = _ESCAPE.sub(_meant, line)
+        line = _fields(line) if '\\"' in line else line
     return line
+
+
+def _meant(found: re.Match[str]) -> str:
+    return _MEANING[found[1]] if found[1] in _MEANING else chr(int(found[1][1:], 16))
+
+
+def _fields(line: str) -> str:
+    """`line` broken where the strings of a JSON object begin and end."""
+    return _STRING_END.sub("\n", _FIELD.sub("\n", line)) if '":' in line else line
 
 
 def _broken(line: str) -> list[str]:

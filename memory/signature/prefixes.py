@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
-PASSES = 3
+PASSES = 4
 
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)"
 _ISO = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d| GMT| UTC)?"
@@ -16,6 +18,8 @@ _PREFIX = re.compile(
             r">(?!\s{0,8}\d{1,6} \|)(?:>| (?!\s{0,8}\d{1,6} \|))?",
             # containers: `api-1  | `, `web_1 | `
             r"[A-Za-z][\w.-]{0,60}[-_]\d{1,4}\s{0,20}\|(?: |$)",
+            # container runtimes of Kubernetes
+            r"std(?:err|out) [FP] ",
             # a row of a table
             r"\|\s{0,8}\d{1,6}\s{0,8}\| ",
             # celery, gunicorn: `[2024-01-31 10:00:00,123: ERROR/MainProcess] `, `[… +0000] [17] [ERROR] `
@@ -49,14 +53,16 @@ _PREFIX = re.compile(
         )
     )
 )
-_STARTS = frozenset(">|[#0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_STARTS = frozenset(">|[#s0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # Containers of most services begin with a small letter; a bar is then near.
 _BAR_WITHIN = 64
+_NAMED = re.compile(r"(?P<name>[A-Za-z][\w.-]{0,60})\s{1,20}\|(?: |$)")
+_NEARLY_ALL = 0.8
 _DOCKER_JSON = re.compile(r'\{"log":"(?P<text>(?:[^"\\]|\\.)*)","stream":')
 
 
 def without_prefix(line: str) -> str:
-    """`line` without what a log writer or a mail put in front of it, up to three of them on top of each other."""
+    """`line` without what a log writer or a mail put in front of it, up to four of them on top of each other."""
     for _ in range(PASSES):
         if not line or (line[0] not in _STARTS and "| " not in line[:_BAR_WITHIN] and "[" not in line[:_BAR_WITHIN]):
             break
@@ -65,6 +71,20 @@ def without_prefix(line: str) -> str:
             break
         line = line[found.end() :]
     return line
+
+
+def container(lines: Sequence[str]) -> str:
+    """The one name that stands with a bar in front of nearly all lines: `backend  | `; else ""."""
+    written = [line for line in lines if line.strip()]
+    names = Counter(found["name"] for line in written if (found := _NAMED.match(line)))
+    name, count = names.most_common(1)[0] if names else ("", 0)
+    return name if count > 1 and count >= _NEARLY_ALL * len(written) else ""
+
+
+def without_container(line: str, name: str) -> str:
+    """`line` without the name of its container."""
+    found = _NAMED.match(line) if name else None
+    return line[found.end() :] if found and found["name"] == name else line
 
 
 def without_json_log(line: str) -> str:

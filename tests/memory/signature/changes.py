@@ -85,3 +85,33 @@ CHANGES: dict[str, Change] = {
     "prose": _talked_about,
     "details": _folded,
 }
+
+
+def _before(prefix: str) -> Change:
+    return lambda text: _each(text, lambda line: f"{prefix}{line}")
+
+
+DRESSES: dict[str, Change] = {
+    "a comma in the clock": _before("2026-03-04 05:06:07,891 "),
+    "a zone": _before("2026-03-04T05:06:07+02:00 "),
+    "brackets": _before("[2026-03-04 05:06:07] "),
+    "a level": _before("2026-03-04 05:06:07 [ERROR] "),
+    "a clock": _before("[05:06:07] "),
+    "a CI log": _before("2026-03-04T05:06:07.1234567Z "),
+    "syslog": _before("Mar  4 05:06:07 host-1 shop[123]: "),
+    "journald": _before("Mar 04 05:06:07 host shop[1]: "),
+    "a pod's log": _before("2026-03-04T05:06:07.000000000Z stderr F "),
+    "an old compose": _before("web_1  | "),
+    "a tab": _before("\t"),
+    "two quotes": _before("> > "),
+    "a tight quote": _before(">"),
+    "tildes": lambda text: f"~~~\n{text}\n~~~",
+    "colours as text": lambda text: _each(text, lambda line: f"\\x1b[31m{line}\\x1b[0m"),
+    "orphaned colours": lambda text: _each(text, lambda line: f"[31m{line}[0m"),
+    "a code element": lambda text: f"<pre><code>{html.escape(text)}</code></pre>",
+    "break elements": lambda text: html.escape(text).replace("\n", "<br/>"),
+    "old line ends": lambda text: text.replace("\n", "\r"),
+    "blanks at the end": lambda text: _each(text, lambda line: f"{line}   "),
+    "a form": lambda text: f"## Bug\n\n**What happens**\n\n```\n{text}\n```\n\n- OS: Linux\n- Version: 1.2.3",
+}
+"""More of what people and machines do to a text."""

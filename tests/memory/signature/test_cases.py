@@ -8,7 +8,7 @@ import pytest
 
 from memory.signature import STRONG, match, signatures
 from tests.memory.signature.cases import CASES, Case, shared
-from tests.memory.signature.changes import CHANGES
+from tests.memory.signature.changes import CHANGES, DRESSES
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -18,7 +18,7 @@ def test_two_texts_meet_exactly_as_far_as_they_are_one_failure(case: Case) -> No
     assert (met.level if met else "") == case.level
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("change", (CHANGES | DRESSES).values(), ids=CHANGES | DRESSES)
 def test_what_happens_to_a_text_on_its_way_changes_no_key(change: Any) -> None:
     texts = [text for case in CASES for text in (case.one, case.other)]
 
