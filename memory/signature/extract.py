@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from memory.signature import compilers, http, kubernetes, messages, pytest_output, test_reports
+from memory.signature import compilers, http, kubernetes, messages, pytest_output, runners
 from memory.signature.cleaning import clean
 from memory.signature.dotnet import FAMILY as DOTNET
 from memory.signature.golang import FAMILY as GO
@@ -30,7 +30,7 @@ FAMILIES: tuple[Family, ...] = (PYTHON, PYTEST, JAVA, DOTNET, JAVASCRIPT, GO, RU
 LAST_FAMILIES: tuple[Family, ...] = (SWIFT, NATIVE)
 FINDERS: tuple[tuple[tuple[str, ...], Callable[[Sequence[str], RepoView], list[Finding]]], ...] = (
     (pytest_output.HINTS, pytest_output.find),
-    (test_reports.HINTS, test_reports.find),
+    (runners.HINTS, runners.find),
     (compilers.HINTS, compilers.find),
     (kubernetes.HINTS, kubernetes.find),
     (http.HINTS, http.find),
