@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from stages.offline.body import Body, edits_in
@@ -13,31 +14,32 @@ _FAILED: Final = re.compile(r"(.+) failed(?: \(exit -?\d+\))?")
 
 @dataclass(frozen=True, kw_only=True)
 class Taught:
-    """Digests of edits that were held and that worked, files of those that worked, tests that held edits broke."""
+    """Digests of edits that were held and that worked, places of those that worked, tests that held edits broke."""
 
     held: frozenset[str] = frozenset()
     worked: frozenset[str] = frozenset()
-    paths: tuple[str, ...] = ()
+    places: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
 
 
 def taught(body: Body) -> Taught:
     """Read the lessons; an edit that was held and worked counts for neither."""
     held, worked = set[str](), set[str]()
-    paths, broken = dict[str, None](), dict[str, None]()
+    places, broken = dict[str, tuple[int, ...]](), dict[str, None]()
     for lesson in body.lessons:
         kind, _, rest = lesson.partition(" · ")
         edits = edits_in(rest)
         if _worked(kind.strip(), rest):
             worked |= {edit.digest for edit in edits}
-            paths |= dict.fromkeys(edit.path for edit in edits)
+            for edit in edits:
+                places[edit.path] = (*places.get(edit.path, ()), edit.line)
         elif kind.strip() in ("hold", "verify") and "unverified" not in rest:
             held |= {edit.digest for edit in edits}
             broken |= dict.fromkeys(_broken(rest))
     return Taught(
         held=frozenset(held - worked),
         worked=frozenset(worked - held),
-        paths=tuple(paths),
+        places=places,
         broken=tuple(broken),
     )
 

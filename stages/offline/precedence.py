@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import libcst as cst
@@ -26,15 +27,18 @@ _PRODUCT: Final = 10
 
 def fitted(text: str, demand: int) -> str:
     """`text`, in parentheses if it would bind less than its place demands."""
-    if text.isidentifier():
-        return text
-    try:
-        made = cst.parse_expression(text)
-    except cst.ParserSyntaxError:
-        return text  # a candidate that is no Python is thrown away later
-    if made.lpar or (binding(made) >= demand and "\n" not in text):
+    if text.isidentifier() or (_strength(text) >= demand and "\n" not in text):
         return text
     return f"({text})"
+
+
+@lru_cache(maxsize=20_000)
+def _strength(text: str) -> int:
+    try:
+        made = cst.parse_expression(text)
+    except (cst.ParserSyntaxError, RecursionError):
+        return _ATOM  # a candidate that is no Python is thrown away later
+    return _ATOM if made.lpar else binding(made)
 
 
 def binding(node: cst.BaseExpression) -> int:

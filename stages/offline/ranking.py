@@ -19,6 +19,8 @@ _UNKNOWN: Final = 0.5
 """Suspicion of every line where nothing is known of what ran."""
 _AT_IMPORT: Final = 0.6
 """What a definition that ran at import gets of the suspicion of the lines that use it."""
+_CALLED_AT_IMPORT: Final = 0.3
+"""Suspicion of a function that the module calls at import, and that no test is seen to run."""
 _FLOOR: Final = 0.1
 
 
@@ -35,6 +37,7 @@ class Suspicion:
             for line, (red, green) in lines.items():
                 if red:
                     self._lines[path, line] = red / sqrt(failed * (red + green))
+        self._seen = frozenset((path, line) for path, lines in hits.items() for line, hit in lines.items() if any(hit))
         self._known = frozenset(path for path, _ in self._lines)
         self._boosted = frozenset(boosted)
         self._words: dict[str, float] = {}
@@ -63,11 +66,19 @@ class Suspicion:
 
     def _at_import(self, source: Source, statement: cst.CSTNode) -> float | None:
         """A definition outside functions ran before any test: as suspicious as the lines that use its name."""
-        if source.function(statement) is not None:
-            return None
+        if (function := source.function(statement)) is not None:
+            return _CALLED_AT_IMPORT if self._ran_at_import(source, function) else None
         names = _defined(source, statement)
         best = max((self._words.get(name, 0.0) for name in names), default=0.0)
         return best * _AT_IMPORT if best else None
+
+    def _ran_at_import(self, source: Source, function: cst.FunctionDef) -> bool:
+        outer = function
+        while (above := source.function(outer)) is not None:
+            outer = above
+        (first, _), (last, _) = source.span(outer.body)
+        unseen = all((source.path, line) not in self._seen for line in range(first, last + 1))
+        return outer.name.value in source.at_import and unseen
 
 
 def _defined(source: Source, statement: cst.CSTNode) -> list[str]:
@@ -99,6 +110,12 @@ def ranked(sources: Sequence[Program], suspicion: Suspicion) -> list[Candidate]:
     return candidates
 
 
+def _as_many(values: Iterable[float]) -> float:
+    """How many candidates a template makes here, where one at a place that is hardly suspicious counts less."""
+    measured = [_FLOOR + value for value in values]
+    return sum(measured) / max(measured) if measured else 1.0
+
+
 def _by_template(sources: Sequence[Program], suspicion: Suspicion) -> Iterator[list[Candidate]]:
     for template in TEMPLATES:
         found: list[tuple[Program, Splice, float]] = []
@@ -107,7 +124,7 @@ def _by_template(sources: Sequence[Program], suspicion: Suspicion) -> Iterator[l
                 value = suspicion.of(source, splice.at)
                 if value is not None:
                     found.append((source, splice, value))
-        many = sqrt(len(found) or 1)
+        many = sqrt(_as_many(value for *_, value in found))
         yield [
             Candidate(
                 source=source, splice=splice, template=template.name, rank=template.weight * (_FLOOR + value) / many

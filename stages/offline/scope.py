@@ -10,9 +10,7 @@ from typing import Final
 
 import libcst as cst
 
-from stages.offline.source import Source
-
-Where = cst.FunctionDef | None
+from stages.offline.source import Source, Where
 
 
 class Kind(StrEnum):
@@ -105,8 +103,8 @@ class Scope:
 class Program(Source):
     """A file, and the names in it."""
 
-    def __init__(self, path: str, text: str, hints: tuple[str, ...] = ()) -> None:
-        super().__init__(path, text, hints)
+    def __init__(self, path: str, text: str, hints: tuple[str, ...] = (), focus: frozenset[int] | None = None) -> None:
+        super().__init__(path, text, hints, focus)
         self.scope = Scope(self)
 
 
@@ -137,7 +135,7 @@ def kind_of_value(node: cst.BaseExpression) -> Kind:
 
 
 def _bindings(source: Source) -> Iterator[tuple[str, Kind, Where]]:
-    for node in source.nodes:
+    for node in source.every(cst.CSTNode):  # type: ignore[type-abstract]
         match node:
             case cst.Param(name=cst.Name(name)):
                 yield name, _kind_of_parameter(node), _owner(source, node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,10 +14,13 @@ from stages.offline.lessons import Taught, taught
 from stages.offline.paths import is_test_file
 from stages.offline.ranking import Suspicion, ranked
 from stages.offline.results import Hits, Seen, refused, seen
-from stages.offline.steps import Steps, read_files, run, runs
+from stages.offline.steps import Steps, programs, read_files, run, runs
 
 FILES_AT_MOST: Final = 12
 """Files that are read for one repair: those that the failing test runs."""
+
+
+_NEAR_LINES: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +83,10 @@ def _from_lessons(body: Body, lessons: Taught, attempt: Attempt) -> Steps[Candid
     held = _held(body)
     if not lessons.worked - held:
         return None
-    programs = yield from read_files([path for path in lessons.paths if not is_test_file(path)], hints(body.ticket))
+    texts = yield from read_files([path for path in lessons.places if not is_test_file(path)])
+    sources = programs(texts, hints(body.ticket), {path: _around(lines) for path, lines in lessons.places.items()})
     job = _job(body, body.held_tests, after_hold=_after_hold(body))
-    known = [one for one in ranked(programs, Suspicion(programs, {})) if _among(one, lessons.worked - held)]
+    known = [one for one in ranked(sources, Suspicion(sources, {})) if _among(one, lessons.worked - held)]
     return (yield from _try_all(_distinct(known), job, attempt))
 
 
@@ -94,10 +98,9 @@ def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tu
         job = _job(body, sound, after_hold=job.whole_check)
     elif guarded.tests != job.tests:
         base = yield from _look(body, job, attempt)
-    programs = yield from read_files(_files(base.hits, body), hints(body.ticket, base.account))
-    order = ranked(
-        programs, Suspicion(programs, base.hits, traceback_lines(base.account, [one.path for one in programs]))
-    )
+    texts = yield from read_files(_files(base.hits, body))
+    sources = programs(texts, hints(body.ticket, base.account), _red_lines(base.hits))
+    order = ranked(sources, Suspicion(sources, base.hits, traceback_lines(base.account, list(texts))))
     return job, (yield from _try_all(_in_turn(order, lessons, _held(body)), job, attempt))
 
 
@@ -130,9 +133,23 @@ def _look(body: Body, job: Job, attempt: Attempt) -> Steps[Base]:
     return Base(tests=first.tests, failed=frozenset(first.failed), hits=hits, account=account)
 
 
+def _red_lines(hits: Mapping[str, Hits]) -> dict[str, frozenset[int]]:
+    return {path: frozenset(line for line, hit in lines.items() if hit[0]) for path, lines in hits.items()}
+
+
+def _around(lines: Iterable[int]) -> frozenset[int]:
+    """These lines and their neighbourhood: a file may have grown above them since."""
+    return frozenset(near for line in lines for near in range(line - _NEAR_LINES, line + _NEAR_LINES + 1))
+
+
 def _joined(mine: Hits, all_tests: Hits) -> Hits:
     """Failed as the reproduction ran it, passed as the whole check did."""
-    return {line: (failed, max(passed, all_tests.get(line, (0, 0))[1])) for line, (failed, passed) in mine.items()}
+    nothing = (0, 0)
+    lines = {*mine, *all_tests}
+    return {
+        line: (mine.get(line, nothing)[0], max(mine.get(line, nothing)[1], all_tests.get(line, nothing)[1]))
+        for line in sorted(lines)
+    }
 
 
 def _files(hits: dict[str, Hits], body: Body) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias, TypeVar, cast, overload
@@ -18,6 +18,9 @@ Point: TypeAlias = tuple[int, int]
 Node = TypeVar("Node", bound=cst.CSTNode)
 Other = TypeVar("Other", bound=cst.CSTNode)
 More = TypeVar("More", bound=cst.CSTNode)
+Made = TypeVar("Made")
+Where: TypeAlias = cst.FunctionDef | None
+"""The function that a node stands in; None for the module."""
 Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
 _STATEMENTS: Final = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 
@@ -35,10 +38,11 @@ class Splice:
 class Source:
     """One file. Raises libcst.ParserSyntaxError when it is no Python.
 
-    `hints` are literals from the ticket and the failing test's account, as they are written in code.
+    `hints` are literals from the ticket and the failing test's account, as they are written in code. `focus` are lines:
+    of functions without any of them nothing is looked at but what the whole file says; None is everything.
     """
 
-    def __init__(self, path: str, text: str, hints: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: str, text: str, hints: tuple[str, ...] = (), focus: frozenset[int] | None = None) -> None:
         self.path, self.text, self.hints = path, text, hints
         self.lines = text.split("\n")
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
@@ -46,39 +50,86 @@ class Source:
         self._wide = cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(WhitespaceInclusivePositionProvider))
         self.module = wrapper.module
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._kept: dict[object, object] = {}
+        self._functions: dict[cst.CSTNode, Where] = {}
+        self._all: list[cst.CSTNode] = []
         self.nodes: list[cst.CSTNode] = []
-        self._walk(self.module)
+        self._walk(focus)
 
     @cached_property
     def tree(self) -> str:
         """The program without its layout; raises SyntaxError when it is none."""
         return ast.dump(ast.parse(self.text))
 
-    def _walk(self, node: cst.CSTNode) -> None:
-        stack = [node]
+    def _walk(self, focus: frozenset[int] | None) -> None:
+        stack: list[tuple[cst.CSTNode, bool]] = [(self.module, True)]
         while stack:
-            current = stack.pop()
-            self.nodes.append(current)
-            for child in reversed(current.children):
-                self._parents[child] = current
-                stack.append(child)
+            node, wanted = stack.pop()
+            self._all.append(node)
+            if wanted:
+                self.nodes.append(node)
+            for child in reversed(node.children):
+                self._parents[child] = node
+                missed = (
+                    focus is not None
+                    and isinstance(node, cst.FunctionDef)
+                    and child is node.body
+                    and self._misses(node, focus)
+                )
+                stack.append((child, wanted and not missed))
+
+    def _misses(self, function: cst.FunctionDef, focus: frozenset[int]) -> bool:
+        (first, _), (last, _) = self.span(function.body)
+        return focus.isdisjoint(range(first, last + 1)) and function.name.value not in self.at_import
+
+    @cached_property
+    def at_import(self) -> frozenset[str]:
+        """Functions that the module calls when it is imported: no test is seen to run their lines."""
+        return frozenset(_called_by(ast.parse(self.text)))
 
     @overload
-    def of(self, kind: type[Node], /) -> Iterator[Node]: ...
+    def of(self, kind: type[Node], /) -> Sequence[Node]: ...
     @overload
-    def of(self, kind: type[Node], second: type[Other], /) -> Iterator[Node | Other]: ...
+    def of(self, kind: type[Node], second: type[Other], /) -> Sequence[Node | Other]: ...
     @overload
-    def of(self, kind: type[Node], second: type[Other], third: type[More], /) -> Iterator[Node | Other | More]: ...
+    def of(self, kind: type[Node], second: type[Other], third: type[More], /) -> Sequence[Node | Other | More]: ...
     @overload
-    def of(self, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]: ...
+    def of(self, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]: ...
 
-    def of(self, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
-        """All nodes of these kinds, in the order of the text."""
-        return (node for node in self.nodes if isinstance(node, kinds))
+    def of(self, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+        """All nodes of these kinds in focus, in the order of the text."""
+        return self.once(("of", kinds), lambda: [node for node in self.nodes if isinstance(node, kinds)])
 
-    def expressions(self) -> Iterator[cst.BaseExpression]:
-        """All expressions, in the order of the text."""
-        return (node for node in self.nodes if isinstance(node, cst.BaseExpression))
+    def every(self, kind: type[Node]) -> Sequence[Node]:
+        """All nodes of this kind in the file, in the order of the text."""
+        return self.once(("every", kind), lambda: [node for node in self._all if isinstance(node, kind)])
+
+    @overload
+    def inside(self, function: Where, kind: type[Node], /) -> Sequence[Node]: ...
+    @overload
+    def inside(self, function: Where, kind: type[Node], second: type[Other], /) -> Sequence[Node | Other]: ...
+    @overload
+    def inside(self, function: Where, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]: ...
+
+    def inside(self, function: Where, *kinds: type[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+        """Nodes of these kinds in a function, not those of functions within it; None is the module."""
+        return self.once(("inside", kinds), lambda: self._by_function(kinds)).get(function, ())
+
+    def _by_function(self, kinds: tuple[type[cst.CSTNode], ...]) -> dict[Where, list[cst.CSTNode]]:
+        found: dict[Where, list[cst.CSTNode]] = {}
+        for node in self.of(*kinds):
+            found.setdefault(self.function(node), []).append(node)
+        return found
+
+    def expressions(self) -> Sequence[cst.BaseExpression]:
+        """All expressions in focus, in the order of the text."""
+        return self.once("expressions", lambda: [node for node in self.nodes if isinstance(node, cst.BaseExpression)])
+
+    def once(self, key: object, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made once for each key."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast("Made", self._kept[key])
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode:
         return self._parents.get(node, self.module)
@@ -94,17 +145,19 @@ class Source:
 
     def statement(self, node: cst.CSTNode) -> cst.CSTNode:
         """The statement that a node belongs to; for a header of a compound statement, that one."""
-        if isinstance(node, _STATEMENTS):
+        if isinstance(node, _STATEMENTS) or node is self.module:
             return node
-        return next((above for above in self.ancestors(node) if isinstance(above, _STATEMENTS)), self.module)
+        return self.once(("statement", node), lambda: self.statement(self.parent(node)))
 
-    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+    def function(self, node: cst.CSTNode) -> Where:
         """The function whose body holds the node; None for its header, and at module level."""
-        for above in self.ancestors(node):
-            if isinstance(above, cst.FunctionDef):
-                body = self.span(above.body)
-                return above if body[0] <= self.span(node)[0] else self.function(above)
-        return None
+        if node not in self._functions:
+            above = self.parent(node)
+            if above is node:
+                return None
+            own = isinstance(above, cst.FunctionDef) and node is above.body
+            self._functions[node] = above if own else self.function(above)  # type: ignore[assignment]
+        return self._functions[node]
 
     def span(self, node: cst.CSTNode) -> tuple[Point, Point]:
         """Where a node stands, without parentheses around it."""
@@ -157,6 +210,20 @@ class Source:
         """The blanks in front of a statement."""
         line = self.lines[self.span(statement)[0][0] - 1]
         return line[: len(line) - len(line.lstrip())]
+
+
+def _called_by(node: ast.AST) -> Iterator[str]:
+    """Names that are called at module or class level, decorators among them."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call | ast.FunctionDef):
+            called = [child.func] if isinstance(child, ast.Call) else child.decorator_list
+            yield from (
+                part.id if isinstance(part, ast.Name) else part.attr
+                for part in called
+                if isinstance(part, ast.Name | ast.Attribute)
+            )
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _called_by(child)
 
 
 def _points(place: CodeRange) -> tuple[Point, Point]:

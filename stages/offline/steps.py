@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 import libcst as cst
@@ -31,8 +31,8 @@ def runs(*calls: ToolCall) -> Steps[list[Seen | None]]:
     return [seen(result) for result in (yield calls)]
 
 
-def read_files(paths: Sequence[str], hints: tuple[str, ...] = ()) -> Steps[list[Program]]:
-    """Files as programs, read whole, all in as few messages as can be; those that are no Python are left out."""
+def read_files(paths: Sequence[str]) -> Steps[dict[str, str]]:
+    """The texts of files, all in as few messages as can be; those that cannot be read are left out."""
     texts = {path: dict[int, str]() for path in paths}
     missing: dict[str, int] = dict.fromkeys(paths, 1)
     for _ in range(_READS_AT_MOST):
@@ -51,14 +51,21 @@ def read_files(paths: Sequence[str], hints: tuple[str, ...] = ()) -> Steps[list[
                 missing[path] = reached + 1
             if refused(result):
                 texts[path].clear()
-    return [program for path in paths if (program := _program(path, texts[path], hints)) is not None]
+    whole = {path: found for path, found in texts.items() if found and list(found) == list(range(1, len(found) + 1))}
+    return {path: "\n".join(found.values()) for path, found in whole.items()}
 
 
-def _program(path: str, numbered: dict[int, str], hints: tuple[str, ...]) -> Program | None:
-    if not numbered or list(numbered) != list(range(1, len(numbered) + 1)):
-        return None
+def programs(
+    texts: Mapping[str, str], hints: tuple[str, ...], focus: Mapping[str, frozenset[int]] | None = None
+) -> list[Program]:
+    """The texts that are Python, as programs; `focus` are the lines of each that matter, None is all of them."""
+    made = (_program(path, text, hints, focus.get(path) if focus else None) for path, text in texts.items())
+    return [program for program in made if program is not None]
+
+
+def _program(path: str, text: str, hints: tuple[str, ...], focus: frozenset[int] | None) -> Program | None:
     try:
-        program = Program(path, "\n".join(numbered.values()), hints)
+        program = Program(path, text, hints, focus)
         program.tree  # noqa: B018 - libcst reads more than Python does
     except (cst.ParserSyntaxError, SyntaxError, ValueError, RecursionError):
         return None

@@ -52,6 +52,30 @@ class AnyOperator(Template):
             yield from (source.token(node, other) for other in family if other not in (sign, *_NEAR.get(sign, ())))
 
 
+class OtherFamily(Template):
+    """An operator of numbers for one of bits and sets, and the other way round."""
+
+    weight = 0.4
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in _operations(source, source.scope):
+            sign = _sign(source, node)
+            family = _ALL if sign in _BITS else _BITS
+            yield from (source.token(node, other) for other in family if other not in _NEAR.get(sign, ()))
+
+
+class TextOperator(Template):
+    """`+` and `%` between texts."""
+
+    weight = 0.6
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.BinaryOperation):
+            if Kind.TEXT in (source.scope.kind(node.left), source.scope.kind(node.right)):
+                sign = _sign(source, node.operator)
+                yield from (source.token(node.operator, other) for other in ("+", "%", "*") if other != sign)
+
+
 class AugmentedOperator(Template):
     """`-=` for `+=`, `=` for `+=`, `+=` for `=`."""
 

@@ -84,7 +84,7 @@ class ArgumentAdded(Template):
                 continue
             names = [name for name in source.scope.visible(node) if name not in ("self", "cls")][:_NAMES_AT_MOST]
             given = [source.cut(argument) for argument in node.args]
-            keywords = _keywords(source, node)
+            keywords = _keywords(source, source.cut(node.func))
             for text in (*names, *(f"{keyword}={keyword}" for keyword in names if keyword in keywords), "0", "1"):
                 if text not in given:
                     yield _call(source, node, ", ".join((*given, text)))
@@ -102,7 +102,7 @@ class KeywordReplaced(Template):
             call = source.parent(argument)
             if argument.keyword is not None and isinstance(call, cst.Call):
                 taken = {arg.keyword.value for arg in call.args if arg.keyword is not None}
-                others = [name for name in _keywords(source, call) if name not in taken]
+                others = [name for name in _keywords(source, source.cut(call.func)) if name not in taken]
                 yield from (source.replace(argument.keyword, name) for name in others)
 
 
@@ -120,20 +120,24 @@ def _call(source: Source, node: cst.Call, arguments: str) -> Splice:
     return Splice(start, end, arguments, source.statement(node))
 
 
-def _keywords(source: Source, node: cst.Call) -> list[str]:
-    """Names of parameters of the functions of this file that the call may mean, and keywords of other such calls."""
-    name = source.cut(node.func).rpartition(".")[2]
+def _keywords(source: Program, called: str) -> list[str]:
+    """Names of parameters of the functions of this file that a call may mean, and keywords of other such calls."""
+    name = called.rpartition(".")[2]
+    return source.once(("keywords", name), lambda: list(_parameters(source, name)))
+
+
+def _parameters(source: Program, name: str) -> dict[str, None]:
     names: dict[str, None] = {}
-    for function in source.of(cst.FunctionDef):
+    for function in source.every(cst.FunctionDef):
         owner = source.parent(source.parent(function))
         made = owner.name.value if function.name.value == "__init__" and isinstance(owner, cst.ClassDef) else ""
         if name in (function.name.value, made):
             parameters = (*function.params.params, *function.params.kwonly_params)
             names |= dict.fromkeys(parameter.name.value for parameter in parameters)
-    for other in source.of(cst.Call):
+    for other in source.every(cst.Call):
         if source.cut(other.func).rpartition(".")[2] == name:
             names |= dict.fromkeys(arg.keyword.value for arg in other.args if arg.keyword is not None)
-    return [name for name in names if name not in ("self", "cls")]
+    return {name: None for name in names if name not in ("self", "cls")}
 
 
 def _can_be_wrapped(source: Source, node: cst.BaseExpression) -> bool:

@@ -18,6 +18,7 @@ _BOUNDARY: Final[dict[type[cst.CSTNode], str]] = {
     cst.GreaterThanEqual: ">",
 }
 _ORDER: Final = ("<", "<=", ">", ">=")
+_SINGLE: Final = ("None", "True", "False", "NotImplemented", "Ellipsis")
 _OTHERS: Final[dict[type[cst.CSTNode], tuple[str, ...]]] = {
     cst.LessThan: (">", ">=", "==", "!="),
     cst.LessThanEqual: (">", ">=", "==", "!="),
@@ -58,6 +59,20 @@ class ComparisonOperator(Template):
         for _, target in _targets(source):
             for other in _OTHERS.get(type(target.operator), ()):
                 yield source.token(target.operator, other)
+
+
+class IdentityOrMembership(Template):
+    """`is` or `in` for another comparison."""
+
+    weight = 0.5
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for _, target in _targets(source):
+            single = isinstance(target.comparator, cst.Name) and target.comparator.value in _SINGLE
+            words = ("is", "is not") if single else ("in", "not in", "is", "is not")
+            known = _OTHERS.get(type(target.operator), ())
+            if not isinstance(target.comparator, cst.Integer | cst.Float):
+                yield from (source.token(target.operator, word) for word in words if word not in known)
 
 
 class ComparisonSides(Template):

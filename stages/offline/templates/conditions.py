@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from stages.offline.scope import Kind, Program, Scope
-from stages.offline.source import Source, Splice
+from stages.offline.source import Source, Splice, Where
 from stages.offline.templates.base import Template
 from stages.offline.templates.places import conditions
 
@@ -45,8 +45,7 @@ class ConditionReplaced(Template):
             function = source.function(node)
             donors = dict.fromkeys(
                 source.cut(other.test)
-                for other in source.of(cst.If, cst.While, cst.IfExp)
-                if source.function(other) is function
+                for other in (*source.inside(function, cst.If, cst.While), *source.inside(function, cst.IfExp))
             )
             yield from (source.replace(node.test, other) for other in donors if other != text)
 
@@ -70,19 +69,22 @@ class LoopCondition(Template):
 def _parts(source: Source, scope: Scope, node: cst.BaseExpression) -> list[str]:
     """Small conditions that can be asked at a place."""
     text = source.cut(node)
-    inner = [below for below in source.of(cst.Name, cst.Attribute) if _inside(source, below, node)]
+    inner = [
+        below for below in source.inside(source.function(node), cst.Name, cst.Attribute) if _inside(source, below, node)
+    ]
     mine = dict.fromkeys(source.cut(below) for below in inner if not _is_callee(source, below))
     names = [name for name in scope.visible(node) if scope.kind_of(name, source.function(node)) is not Kind.CALLABLE]
     parts = [f"{name} is None" for name in mine]
     parts += [f"not {name}" for name in dict.fromkeys((*names, *mine))]
-    function = source.function(node)
-    parts += [
-        source.cut(other)
-        for other in conditions(source)
-        if source.function(other) is function and isinstance(other, cst.Comparison) and source.cut(other) != text
-    ]
+    parts += source.once(("tests", source.function(node)), lambda: _tests(source, source.function(node)))
     parts += list(dict.fromkeys((*names, *mine)))
     return [part for part in dict.fromkeys(parts) if part != text][:_PARTS_AT_MOST]
+
+
+def _tests(source: Source, function: Where) -> list[str]:
+    """Comparisons that a function asks."""
+    asked = (other for other in conditions(source) if isinstance(other, cst.Comparison))
+    return [source.cut(other) for other in asked if source.function(other) is function]
 
 
 def _inside(source: Source, below: cst.CSTNode, node: cst.CSTNode) -> bool:

@@ -43,6 +43,60 @@ class DonorExpression(Template):
             yield from (source.replace(node, other) for other in near[:_DONORS_AT_MOST])
 
 
+class NoneToDonor(Template):
+    """An expression of the same function for a `None` that is given, assigned or returned."""
+
+    weight = 0.4
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.Name):
+            if node.value == "None" and isinstance(source.parent(node), cst.Arg | cst.Assign | cst.Return):
+                donors = [
+                    source.cut(other)
+                    for other in loads(source)
+                    if isinstance(other, _RICH) and source.function(other) is source.function(node)
+                ]
+                rich = [text for text in dict.fromkeys(donors) if not text.isidentifier() and "\n" not in text]
+                yield from (source.replace(node, text) for text in rich[: 2 * _DONORS_AT_MOST])
+
+
+class LikeSibling(Template):
+    """A call with the argument that another call of the same function has there, more or instead."""
+
+    weight = 0.6
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.Call):
+            own = [source.cut(argument) for argument in node.args]
+            if not node.args:
+                continue
+            start, end = source.span(node.args[0])[0], source.span(node.args[-1])[1]
+            for place, text in source.once(("siblings", source.cut(node.func)), lambda: _siblings(source, node)):  # noqa: B023 - used at once
+                if text in own or place > len(own):
+                    continue
+                more = ", ".join((*own[:place], text, *own[place:]))
+                yield Splice(start, end, more, source.statement(node))
+                if place < len(own):
+                    yield Splice(start, end, ", ".join((*own[:place], text, *own[place + 1 :])), source.statement(node))
+
+
+class AssignedElsewhere(Template):
+    """What the same name is assigned at another place of the file."""
+
+    weight = 0.5
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        given: dict[str, dict[str, None]] = {}
+        for node in source.every(cst.Assign):
+            text = source.cut(node.value)
+            if "\n" not in text:
+                given.setdefault(source.cut(node.targets[0].target), {})[text] = None
+        for node in source.of(cst.Assign):
+            others = given.get(source.cut(node.targets[0].target), {})
+            near = [text for text in others if text != source.cut(node.value)]
+            yield from (source.replace(node.value, text) for text in near[:_DONORS_AT_MOST])
+
+
 class DictKey(Template):
     """Another key that is used in the file: `x["b"]` for `x["a"]`, `.get("b")` for `.get("a")`."""
 
@@ -70,7 +124,7 @@ class ItemsOfName(Template):
     def splices(self, source: Program) -> Iterator[Splice]:
         attributes = dict.fromkeys(
             node.attr.value
-            for node in source.of(cst.Attribute)
+            for node in source.every(cst.Attribute)
             if not _is_callee(source, node) and is_load(source, node)
         )
         for node in source.of(cst.Name):
@@ -91,6 +145,15 @@ class ValueOfAttribute(Template):
                 continue
             if is_load(source, node) and not _is_callee(source, node):
                 yield source.replace(node, source.whole(node.value))
+
+
+def _siblings(source: Program, node: cst.Call) -> list[tuple[int, str]]:
+    """Arguments of other calls of the same function, each with its place, those that stand next first."""
+    called, line = source.cut(node.func), source.span(node)[0][0]
+    others = [other for other in source.every(cst.Call) if other is not node and source.cut(other.func) == called]
+    others.sort(key=lambda other: abs(source.span(other)[0][0] - line))
+    found = [(place, source.cut(argument)) for other in others for place, argument in enumerate(other.args)]
+    return [(place, text) for place, text in dict.fromkeys(found) if "\n" not in text][:_DONORS_AT_MOST]
 
 
 def _is_callee(source: Source, node: cst.BaseExpression) -> bool:

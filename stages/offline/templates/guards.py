@@ -102,8 +102,8 @@ def _given(source: Source, function: cst.FunctionDef) -> list[str]:
     """What the guard can return: what the function returns elsewhere, empty values, the parameters."""
     elsewhere = [
         source.cut(node.value)
-        for node in source.of(cst.Return)
-        if node.value is not None and source.function(node) is function and isinstance(node.value, _SMALL)
+        for node in source.inside(function, cst.Return)
+        if node.value is not None and isinstance(node.value, _SMALL)
     ]
     parameters = [parameter.name.value for parameter in function.params.params if parameter.name.value != "self"]
     usual = ("0", "[]", "None", "False", "True", "''", "1", "{}")

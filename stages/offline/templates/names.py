@@ -82,6 +82,19 @@ class NoneReplaced(Template):
                 yield from (source.replace(node, name) for name in near[:_NAMES_AT_MOST])
 
 
+class NoneToLiteral(Template):
+    """A constant for a `None` that is given, assigned or returned: one of the function, or an empty value."""
+
+    weight = 0.35
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.Name):
+            if node.value == "None" and isinstance(source.parent(node), cst.Arg | cst.Assign | cst.Return | cst.Param):
+                near = [source.cut(one) for one in source.inside(source.function(node), cst.SimpleString, cst.Integer)]
+                others = dict.fromkeys((*near[:_NAMES_AT_MOST], '""', "0", "1", "True", "False", "[]", "{}"))
+                yield from (source.replace(node, other) for other in others)
+
+
 class ModuleName(Template):
     """A name of the module for another one: a constant, a class."""
 
@@ -89,8 +102,13 @@ class ModuleName(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         names = source.scope.locals(None)
+        given = [name for name in names if source.scope.kind_of(name, None) is not Kind.CALLABLE]
         for node in loads(source):
-            if isinstance(node, cst.Name) and not _is_called(source, node) and node.value in names:
+            if not isinstance(node, cst.Name) or _is_called(source, node):
+                continue
+            if node.value == "None" and isinstance(source.parent(node), cst.Arg | cst.Assign | cst.Return):
+                yield from (source.replace(node, name) for name in given[:_NAMES_AT_MOST])
+            if node.value in names:
                 near = [name for name in names if name != node.value and source.scope.fits(name, node)]
                 yield from (source.replace(node, name) for name in near[:_NAMES_AT_MOST])
 
@@ -103,13 +121,12 @@ class AttributeReplaced(Template):
     def splices(self, source: Program) -> Iterator[Splice]:
         seen: dict[tuple[str, bool], dict[str, None]] = defaultdict(dict)
         everywhere: dict[bool, dict[str, None]] = defaultdict(dict)
-        nodes = list(source.of(cst.Attribute))
-        for node in nodes:
+        for node in source.every(cst.Attribute):
             called = _is_called(source, node)
             seen[source.cut(node.value), called][node.attr.value] = None
             everywhere[called][node.attr.value] = None
         methods = dict.fromkeys(_methods(source))
-        for node in nodes:
+        for node in source.of(cst.Attribute):
             called = _is_called(source, node)
             near = dict.fromkeys(OTHERS[node.attr.value] if called else ()) | seen[source.cut(node.value), called]
             near |= (methods if called else {}) if source.cut(node.value) == "self" else everywhere[called]
@@ -147,7 +164,7 @@ class ExceptionReplaced(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         in_file = dict.fromkeys(
-            node.value for node in source.of(cst.Name) if node.value.endswith(("Error", "Exception"))
+            node.value for node in source.every(cst.Name) if node.value.endswith(("Error", "Exception"))
         )
         usual = (
             "ValueError",
@@ -183,6 +200,6 @@ def _local_calls(scope: Scope, source: Source, node: cst.Call) -> list[str]:
 
 
 def _methods(source: Source) -> Iterator[str]:
-    for node in source.of(cst.FunctionDef):
+    for node in source.every(cst.FunctionDef):
         if isinstance(source.parent(source.parent(node)), cst.ClassDef):
             yield node.name.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
@@ -10,6 +11,9 @@ from stages.offline.scope import Kind, Program, Scope
 from stages.offline.source import Source, Splice
 from stages.offline.templates.base import Template
 from stages.offline.templates.places import is_load, loads
+
+_OTHERS_AT_MOST: Final = 30
+"""Numbers of the file that are tried for one number."""
 
 
 class OffByOneNumber(Template):
@@ -135,10 +139,11 @@ class Constant(Template):
     weight = 0.6
 
     def splices(self, source: Program) -> Iterator[Splice]:
-        in_file = dict.fromkeys(node.value for node in source.of(cst.Integer, cst.Float))
+        numbers = (*source.every(cst.Integer), *source.every(cst.Float))
+        in_file = dict.fromkeys(source.cut(node) for node in numbers)
         hinted = [hint for hint in source.hints if hint.replace(".", "", 1).isdigit()]
         for node in source.of(cst.Integer, cst.Float):
-            others = dict.fromkeys((*hinted, *_near(node), *in_file))
+            others = dict.fromkeys((*hinted, *_near(node), *list(in_file)[:_OTHERS_AT_MOST]))
             yield from (source.replace(node, other) for other in others if other != node.value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import libcst as cst
@@ -26,8 +26,12 @@ _NO_VALUE: Final = (
 )
 
 
-def conditions(source: Source) -> Iterator[cst.BaseExpression]:
+def conditions(source: Source) -> Sequence[cst.BaseExpression]:
     """Expressions that are asked whether they are true, the smallest ones of `and` and `or` too."""
+    return source.once("conditions", lambda: list(_conditions(source)))
+
+
+def _conditions(source: Source) -> Iterator[cst.BaseExpression]:
     for node in source.nodes:
         if isinstance(node, cst.If | cst.While | cst.IfExp | cst.CompIf | cst.Assert):
             yield from _sides(node.test)
@@ -43,11 +47,9 @@ def _sides(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         yield from _sides(node.right)
 
 
-def loads(source: Source) -> Iterator[cst.BaseExpression]:
+def loads(source: Source) -> Sequence[cst.BaseExpression]:
     """Expressions whose value is used: no targets, no names of parameters, functions, keywords, annotations."""
-    for node in source.expressions():
-        if is_load(source, node):
-            yield node
+    return source.once("loads", lambda: [node for node in source.expressions() if is_load(source, node)])
 
 
 def is_load(source: Source, node: cst.BaseExpression) -> bool:

@@ -148,11 +148,7 @@ def _donors(source: Source, block: Sequence[Statement]) -> list[str]:
     function = source.function(block[0])
     if function is None:
         return []
-    texts = [
-        source.cut(one).strip()
-        for one in source.of(cst.SimpleStatementLine)
-        if source.function(one) is function and is_plain(one)
-    ]
+    texts = [source.cut(one).strip() for one in source.inside(function, cst.SimpleStatementLine) if is_plain(one)]
     return [text for text in dict.fromkeys(texts) if "\n" not in text][:_DONORS_AT_MOST]
 
 
@@ -166,11 +162,10 @@ def _verbs(source: Source, scope: Scope, function: cst.FunctionDef) -> list[tupl
                 found[name, "add"] = None
             case _:
                 pass
-    for call in source.of(cst.Call):
+    for call in source.inside(function, cst.Call):
         match call:
             case cst.Call(func=cst.Attribute(value=value, attr=cst.Name("append" | "add" as verb)), args=[_]):
-                if source.function(call) is function:
-                    found[source.cut(value), verb] = None
+                found[source.cut(value), verb] = None
             case _:
                 pass
     return list(found)
@@ -182,8 +177,8 @@ def _may_be_item(scope: Scope, name: str, function: cst.FunctionDef) -> bool:
 
 def _assigned(source: Source, function: cst.FunctionDef) -> list[str]:
     names: dict[str, None] = {}
-    for node in source.of(cst.AssignTarget, cst.AugAssign):
-        if source.function(node) is function and isinstance(node.target, cst.Name):
+    for node in source.inside(function, cst.AssignTarget, cst.AugAssign):
+        if isinstance(node.target, cst.Name):
             names[node.target.value] = None
     return list(names)
 

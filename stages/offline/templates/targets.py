@@ -76,9 +76,10 @@ class ResultKept(Template):
 
 
 def _stored(source: Source, function: cst.FunctionDef | None, kinds: tuple[type[cst.CSTNode], ...]) -> list[str]:
-    """Targets of this shape elsewhere in the file, those of the same function first."""
-    found = [node for node in source.of(cst.AssignTarget, cst.AugAssign) if isinstance(node.target, kinds)]
-    found.sort(key=lambda node: source.function(node) is not function)
+    """Targets of this shape elsewhere in the function."""
+    found = [
+        node for node in source.inside(function, cst.AssignTarget, cst.AugAssign) if isinstance(node.target, kinds)
+    ]
     return [source.cut(node.target) for node in found]
 
 
@@ -87,10 +88,10 @@ def _made_of(source: Source, target: cst.Subscript) -> Iterator[str]:
     function, key = source.function(target), source.span(target.slice[0])[0]
     whole_key = source.between(key, source.span(target.slice[-1])[1])
     parts = [source.cut(part) for part in target.slice]
-    for element in source.of(cst.Tuple):
+    for element in source.inside(function, cst.Tuple):
         if element in [one.slice.value for one in target.slice if isinstance(one.slice, cst.Index)]:
             parts += [source.cut(item.value) for item in element.elements]
-    bases = [source.cut(one.value) for one in source.of(cst.Subscript) if source.function(one) is function]
+    bases = [source.cut(one.value) for one in source.inside(function, cst.Subscript)]
     for base in dict.fromkeys((source.cut(target.value), *bases)):
         for part in dict.fromkeys((whole_key, *(part.rstrip(", ") for part in parts))):
             yield f"{base}[{part}]"

@@ -57,8 +57,8 @@ class ReturnedValue(Template):
         for node in given:
             assert isinstance(node.value, cst.BaseExpression)
             function, text = source.function(node), source.cut(node.value)
-            elsewhere = [other for other in given if other is not node and source.function(other) is function]
-            donors = [source.cut(other.value) for other in elsewhere if other.value is not None]
+            elsewhere = [other for other in source.inside(function, cst.Return, cst.Yield) if other is not node]
+            donors = [source.cut(other.value) for other in elsewhere if isinstance(other.value, cst.BaseExpression)]
             names = list(source.scope.locals(function))[:_NAMES_AT_MOST]
             tests = [f"{name} == 0" for name in names if source.scope.kind_of(name, function) is Kind.NUMBER]
             tests += [f"not {name}" for name in names] if source.scope.kind(node.value) is Kind.TRUTH else []

@@ -40,6 +40,20 @@ def unique(items):
             out.append(item)
     return out
 """
+TABLE = """\
+KNOWN = {}
+
+
+def known(name, number):
+    KNOWN[name] = number + 2
+
+
+known('a', 1)
+
+
+def value(name):
+    return KNOWN[name]
+"""
 # A defect, what its line must become, and tests that say so.
 DEFECTS = {
     "comparison": (
@@ -77,6 +91,7 @@ DEFECTS = {
         "RATE = 20\n\n\ndef tax(price):\n    return price * RATE / 100\n",
         "def test_work():\n    assert tax(100) == 20\n",
     ),
+    "function called at import": (TABLE, TABLE.replace("+ 2", "+ 1"), "def test_work():\n    assert value('a') == 2\n"),
     "endless loop": (
         "def drain(queue):\n    out = []\n    while True:\n        out.append(queue.pop())\n    return out\n",
         "def drain(queue):\n    out = []\n    while queue:\n        out.append(queue.pop())\n    return out\n",
