@@ -108,10 +108,12 @@ class App:
     def check(self, repository: Repository) -> None:
         """Refuse what no run of this repository could begin with, before anything is written.
 
-        Raises NoModel, UnknownPrice, NoInterpreter, and what is wrong with the repository's settings.
+        Raises NoModel, NoProgram, UnknownPrice, NoInterpreter, and what is wrong with the repository's settings.
         """
         if not self._agent_name:
             raise NoModel
+        if self._command:
+            program_for(self._command)
         interpreter(read_config(repository, default_commit(repository)), repository)
         if self._model_name and not self._command:
             check_price(self._model_name, self.settings)
@@ -125,7 +127,8 @@ class App:
                 ticket=ticket,
                 base=base,
                 place=str(repository.folder),
-                model=self._agent_name,
+                # With its path in full: `runs retry` may be called from another folder.
+                model=program_name(program_for(self._command).command) if self._command else self._agent_name,
             )
         )
 

@@ -41,7 +41,7 @@ class Verifier:
         run, stores = self._pursuit.run, self._pursuit.stores
         fix = fix_of(stores.steps, run)
         if run.state is not RunState.PUBLISHED or fix is None:
-            state = "its steps are not kept any more" if run.state is RunState.PUBLISHED else run.state.value
+            state = "its steps are not kept whole" if run.state is RunState.PUBLISHED else run.state.value
             raise NotPublished(run=run.id, state=run.outcome or state)
         commit = self._pursuit.repository.resolve(ref) if ref else default_commit(self._pursuit.repository)
         try:

@@ -1,0 +1,249 @@
+"""The commands as a person types them, one after the other, and what they print."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.commands.common import err
+from tests.bot.lines import AGENT, Line, complaint, line
+
+ROOT = Path(__file__).parents[2]
+NOTE = {".github/ticketsmith/notes/price.md": "# Price\n\nThe price of mugs is wrong until spring.\n"}
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> Line:
+    return line(tmp_path, NOTE)
+
+
+def test_from_a_ticket_to_a_lesson(typed: Line) -> None:
+    done = typed.fix()
+    assert done.exit_code == 0, done.output
+    assert "Published: branch ticketsmith/price" in done.stdout
+    (run,) = typed.runs()
+    patch = re.search(r"patch +(\S+)", done.stdout)
+    assert patch is not None
+    assert Path(patch[1]).read_text().endswith("-1\n+3\n")
+
+    early = typed.type("runs", "verify", run["id"], *typed.by())
+    typed.ground.merge("ticketsmith/price")
+    verified = typed.type("runs", "verify", run["id"], *typed.by())
+    late = typed.type("runs", "verify", run["id"], *typed.by())
+
+    assert (early.exit_code, "merge the branch ticketsmith/price" in complaint(early)) == (1, True)
+    assert (verified.exit_code, verified.stdout) == (0, f"Run {run['id']} ended: verify: worked\n")
+    assert (late.exit_code, "no published patch" in complaint(late)) == (1, True)
+    (lesson,) = typed.json("memory", "lessons", *typed.at)
+    assert lesson["ending"]["outcome"] == "worked"
+
+
+def test_a_run_is_listed_and_shown(typed: Line) -> None:
+    typed.fix()
+    (run,) = typed.runs()
+
+    listed = typed.type("runs", "list").stdout
+    shown = typed.type("runs", "show", run["id"][:8]).stdout
+    whole = typed.type("runs", "show", run["id"], "--verbose").stdout
+    record = typed.json("runs", "show", run["id"])
+
+    assert run["id"] in listed
+    assert typed.type("runs", "list", "--state", "ended").stdout.startswith("No runs.")
+    for word in ("Triage", "Diagnose", "Develop", "Gate", "Review", "Summarise", "Publish", "sandbox plain"):
+        assert word in shown
+    assert "[ticketsmith:context v1]" in shown
+    assert len(whole) > len(shown)
+    assert record["run"]["branch"] == "ticketsmith/price"
+    assert {event["kind"] for event in record["events"]} >= {"asked", "model", "checked", "judged", "published"}
+
+
+def test_progress_goes_to_stderr_and_the_result_to_stdout(typed: Line) -> None:
+    done = typed.fix()
+
+    assert "Triage\n" in done.stderr
+    assert "Triage" not in done.stdout
+
+
+def test_a_held_run_exits_with_one_and_keeps_its_patch(typed: Line) -> None:
+    wrong = AGENT.replace("echo 3 > price.txt", "echo 2 > price.txt").replace("'3\\n\\n'", "'2\\n\\n'")
+
+    done = typed.fix("--attempts", "1", script=wrong)
+
+    assert done.exit_code == 1
+    assert "Ended: hold: check" in done.stdout
+    (run,) = typed.runs()
+    kept = typed.ground.home / "runs" / run["id"]
+    assert (kept / "patch.diff").read_text().endswith("-1\n+2\n")
+    assert (kept / "summary.md").read_text().startswith("# The price is wrong\n")
+    assert typed.ground.git("branch", "--list", "ticketsmith/*") == ""
+
+
+def test_one_ticket_has_one_open_run_until_it_is_begun_anew(typed: Line) -> None:
+    typed.fix()
+    (first,) = typed.runs()
+
+    again = typed.fix()
+    anew = typed.fix("--anew")
+
+    assert (again.exit_code, first["id"] in complaint(again)) == (2, True)
+    assert anew.exit_code == 0, anew.output
+    assert [(run["state"], run["outcome"]) for run in typed.runs()] == [
+        ("published", ""),
+        ("ended", "drop: superseded"),
+    ]
+
+
+def test_a_run_is_sent_back_stopped_and_not_retried(typed: Line) -> None:
+    typed.fix()
+    (run,) = typed.runs()
+
+    empty = typed.type("runs", "requeue", run["id"], "  ", *typed.by())
+    back = typed.type("runs", "requeue", run["id"], "A line break is missing.", "--author", "mira", *typed.by())
+    stopped = typed.type("runs", "stop", run["id"])
+    retried = typed.type("runs", "retry", run["id"], *typed.by())
+    again = typed.type("runs", "stop", run["id"])
+
+    assert (empty.exit_code, "The note is empty" in complaint(empty)) == (2, True)
+    assert back.exit_code == 0, back.output
+    assert "ticketsmith/price-2" in back.stdout
+    assert "Requeue note of mira" in typed.type("runs", "show", run["id"]).stdout
+    assert stopped.stdout == f"Run {run['id']} ended: drop: stopped\n"
+    assert (retried.exit_code, "drop: stopped" in complaint(retried)) == (1, True)
+    assert (again.exit_code, "is over" in complaint(again)) == (1, True)
+
+
+def test_a_parked_run_is_retried_with_the_program_it_began_with(typed: Line, tmp_path: Path) -> None:
+    flag = tmp_path / "here"
+    script = f"test -e {flag} || exit 127\n{AGENT}"
+    parked = typed.fix(script=script)
+    (run,) = typed.runs()
+    flag.touch()
+
+    done = typed.type("runs", "retry", run["id"], "--sandbox", "plain")
+
+    assert (parked.exit_code, run["state"], run["park_cause"]) == (75, "parked", "environment")
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("command", ["show", "stop", "retry", "verify"])
+def test_a_run_that_is_not_there_is_told_with_those_that_are(command: str, typed: Line) -> None:
+    typed.fix()
+    (run,) = typed.runs()
+
+    done = typed.type("runs", command, "ZZZZZZ")
+
+    assert done.exit_code == 2
+    assert run["id"] in complaint(done)
+
+
+def test_memory_is_looked_at_before_a_run(typed: Line) -> None:
+    typed.ticket.write_text("# The price of mugs is wrong since spring\n\nIt says 1.\n")
+    notes = typed.json("memory", "notes", *typed.at)
+    recalled = typed.type("memory", "recall", typed.ticket, *typed.at, "--entry-point", "develop").stdout
+    why = typed.json("memory", "why", typed.ticket, *typed.at)
+    told = typed.type("memory", "why", typed.ticket, *typed.at).stdout
+
+    assert [(note["note"], note["heading"]) for note in notes] == [("price.md", "Price")]
+    assert "price.md" in typed.type("memory", "notes", *typed.at).stdout
+    assert recalled.splitlines()[1:3] == ["[ticketsmith:tuning] 1 of 1", "| - Prices are whole cents."]
+    assert why["context"]["entry_point"] == "diagnose"
+    assert why["context"]["notes"]["shown"][0]["id"].startswith("price.md")
+    assert "Looked for: " in told
+    assert "No lessons yet" in typed.type("memory", "lessons", *typed.at).stdout
+
+
+def test_what_memory_would_say_is_what_a_run_reads(typed: Line) -> None:
+    held = AGENT.replace("echo 3 > price.txt", "echo 2 > price.txt").replace("'3\\n\\n'", "'2\\n\\n'")
+    typed.fix("--attempts", "1", script=held)
+
+    foreseen = typed.type("memory", "recall", typed.ticket, *typed.at, "--entry-point", "triage").stdout
+    typed.fix()
+
+    newest = typed.runs()[0]
+    events = typed.json("runs", "show", newest["id"])["events"]
+    (read,) = [one["fact"]["section"] for one in events if one["kind"] == "asked" and one["step"] == "triage"]
+    assert foreseen == read
+    assert "cause check" in read
+
+
+def test_lists_are_empty_at_first(typed: Line) -> None:
+    assert typed.runs() == []
+    assert typed.json("memory", "lessons", *typed.at) == []
+    assert typed.type("runs", "list").stdout == "No runs. `ticketsmith fix TICKET` begins one.\n"
+
+
+def test_the_terminals_are_those_of_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+    err().line("here")
+
+    assert capsys.readouterr().err == "here\n"
+
+
+# --- Interrupted ---------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_leaves_a_run_that_goes_on(typed: Line, tmp_path: Path) -> None:
+    flag = tmp_path / "asked"
+    waits = f"touch {flag}; sleep 50; exit 1"
+    tmp_path.chmod(0o777)
+    begin = [
+        sys.executable,
+        "-c",
+        "from bot.cli import main; main()",
+        "fix",
+        str(typed.ticket),
+        *typed.at,
+        *typed.by(waits),
+    ]
+    environment = {
+        **os.environ,
+        **{name: text for name, text in typed.environment.items() if text},
+        "PYTHONPATH": str(ROOT),
+    }
+
+    working = subprocess.Popen(begin, env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        end = time.monotonic() + 60
+        while not flag.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        working.send_signal(signal.SIGINT)
+        _, told = working.communicate(timeout=60)
+    finally:
+        working.kill()
+
+    (run,) = typed.runs()
+    assert working.returncode == 130
+    assert "Traceback" not in told
+    assert f"runs retry {run['id']}" in told
+    assert run["state"] == "working"
+    assert typed.type("runs", "retry", run["id"], *typed.by()).exit_code == 0
+
+
+def test_an_interrupt_elsewhere_is_told_in_one_word(typed: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bot.runs.RunStore.list", interrupted)  # a person presses Ctrl-C while it works
+
+    done = typed.type("runs", "list")
+
+    assert (done.exit_code, done.stderr) == (130, "Interrupted.\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["fix", "--help"], ["runs", "--help"], ["memory", "--help"]])
+def test_help_is_there(arguments: list[str], typed: Line) -> None:
+    done = typed.type(*arguments)
+
+    assert "Usage: ticketsmith" in done.output
+
+
+def test_an_unknown_command_is_refused(typed: Line) -> None:
+    done = typed.type("fxi")
+
+    assert (done.exit_code, "No such command 'fxi'" in complaint(done)) == (2, True)
