@@ -108,7 +108,8 @@ class App:
     def check(self, repository: Repository) -> None:
         """Refuse what no run of this repository could begin with, before anything is written.
 
-        Raises NoModel, NoProgram, UnknownPrice, NoInterpreter, and what is wrong with the repository's settings.
+        Raises NoModel, NoProgram, UnknownPrice, NoInterpreter, what is wrong with the repository's settings, and
+        OSError where nothing can be written.
         """
         if not self._agent_name:
             raise NoModel
@@ -117,6 +118,7 @@ class App:
         interpreter(read_config(repository, default_commit(repository)), repository)
         if self._model_name and not self._command:
             check_price(self._model_name, self.settings)
+        self._work.mkdir(parents=True, exist_ok=True)
 
     def open_run(self, ticket: Ticket, repository: Repository, base: CommitId) -> Run:
         """Write a new run down. Raises AlreadyOpen, and what `check` raises before anything is written."""
@@ -202,7 +204,7 @@ class App:
             about = About.of(run, self._signatures(run))
             ending = about.ending(Drop(cause=cause), at=self.book.now(), final=True, evidence=Evidence.NONE)
             write_down(self.stores, ending)
-        clear(self.settings.home / "work", run)
+        clear(self._work, run)
         return self.stores.runs.get(run.id)
 
     def _signatures(self, run: Run) -> tuple[ErrorSignature, ...]:
@@ -217,7 +219,7 @@ class App:
     @contextmanager
     def _alone(self, run: Run) -> Iterator[None]:
         """Hold the run for this process; the lock goes with the process, however it dies. Raises BeingWorkedOn."""
-        path = self.settings.home / "work" / f"{run.id}.lock"
+        path = self._work / f"{run.id}.lock"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w") as lock:
             try:
@@ -225,6 +227,11 @@ class App:
             except BlockingIOError as error:
                 raise BeingWorkedOn(run=run.id) from error
             yield
+
+    @property
+    def _work(self) -> Path:
+        """Where clones and locks are."""
+        return self.settings.home / "work"
 
     @cached_property
     def publisher(self) -> Publisher:
@@ -261,7 +268,7 @@ class App:
     def _bench(
         self, run: Run, repository: Repository, config: RepositoryConfig, python: Path, sandbox: Sandbox
     ) -> Bench:
-        workspaces = Workspaces(self.settings.home / "work", Checks(sandbox, python))
+        workspaces = Workspaces(self._work, Checks(sandbox, python))
         return Bench(
             run=run,
             repository=repository,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import click
 
 from bot.app import App, Choices
 from bot.commands.common import err, out, program
-from bot.config import ATTEMPTS, Settings, read_settings
+from bot.config import ATTEMPTS, read_settings
 from bot.demo import stage
 from bot.facts import Asked, Ended, EventRecord, Judged
 from bot.node import Look
@@ -31,7 +32,7 @@ def demo(ctx: click.Context) -> None:
     """Take two bundled tickets with the same failure through all stages, with the embedded model and no key."""
     settings = read_settings(os.environ, ctx.find_root().obj)
     own = replace(settings, model=offline.MODEL, agent=(), attempts=ATTEMPTS, limits=Limits(), sandbox=None)
-    sys.exit(Demo(App(own, Choices(model=offline.MODEL, trusted=True))).show(settings))
+    sys.exit(Demo(App(own, Choices(model=offline.MODEL, trusted=True))).show(stage.bundled()))
 
 
 class Demo:
@@ -40,9 +41,9 @@ class Demo:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def show(self, settings: Settings) -> int:
+    def show(self, source: Traversable) -> int:
         """0 when both tickets were repaired and the first repair was verified."""
-        made = stage.build(settings.home / "demo", self._app.book.now())
+        made = stage.build(self._app.settings.home / "demo", self._app.book.now(), source)
         self._head(f"A small shop's till, in {made.repository}")
         _say("The model is offline/repair: a search for small repairs that is built in. It is no language model.")
         self._head(f"1. {made.first.name} on {stage.MAIN_BRANCH}")

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
@@ -24,11 +25,15 @@ class Set:
     second: Path
 
 
-def build(folder: Path, now: datetime) -> Set:
+def bundled() -> Traversable:
+    """What comes with the program: a folder `repository`, and the tickets `first.md` and `second.md` in `tickets`."""
+    return resources.files("bot").joinpath("demo")
+
+
+def build(folder: Path, now: datetime, source: Traversable) -> Set:
     """A new repository below `folder` with the branches `main` and `1.x`, which share the defect."""
     home = folder / f"{now:%Y%m%d-%H%M%S-%f}"
     home.mkdir(parents=True)
-    source = resources.files("bot").joinpath("demo")
     with resources.as_file(source.joinpath("repository")) as repository:
         shutil.copytree(repository, home / "till", ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
     for name in ("first.md", "second.md"):
