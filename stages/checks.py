@@ -1,34 +1,42 @@
-"""Checks: which there are, and running one."""
+"""Runs a check in a sandbox, and reads what it showed."""
 
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
 from memory.types import CheckId
-from stages.errors import Refused
+from stages.beside import NOT_READY, STARTER, with_services
+from stages.detection import PYTEST, is_test_file
+from stages.errors import ParkCause, Parked, Refused
+from stages.readers.told import Told, Unreadable
 from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
+from stages.result_files import ResultFiles
 from stages.results import Results, read_results
-from stages.sandbox import Command, Ran, needed_by
+from stages.sandbox import Command, Level, Ran, Sandbox, needed_by
+from stages.tests_of_commands import alone, only, read_files, read_output
+from stages.toolchains import Toolchains, language_of
 
-PYTEST: Final = CheckId("pytest")
+__all__ = ["PYTEST", "Checks", "Runs", "Wish", "is_test_file"]
+
 TESTS_AT_MOST: Final = 10_000
 
 _LAUNCHER: Final = Path(__file__).with_name("collector") / "launcher.py"
 _CHANNEL: Final = 3
 _SECRET: Final = 4
+_OUTPUT_AT_MOST: Final = 64 * 1024  # bytes of a channel that people may read
 _SHARE_OF_ONE_TEST: Final = 5  # one test may take this part of the time that the whole check may
-_SETTINGS: Final = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
-_SECTIONS: Final = {"pyproject.toml": b"[tool.pytest", "tox.ini": b"[pytest]", "setup.cfg": b"[tool:pytest]"}
-_TEST_FILE: Final = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_SIGNALLED: Final = 125  # exit statuses from here on say that the command itself did not come to its end
+# Standard output becomes the channel, and nothing else of the command is given it. With the second, errors as well.
+_TO_CHANNEL: Final = ("/bin/sh", "-c", f'exec "$@" >&{_CHANNEL} {_CHANNEL}>&-', "sh")
+_BOTH_TO_CHANNEL: Final = ("/bin/sh", "-c", f'exec "$@" >&{_CHANNEL} 2>&1 {_CHANNEL}>&-', "sh")
 # Plugins that our own environment holds: what in the target's tests and settings asks for them, and their modules.
 _OUR_PLUGINS: Final = {
     "hypothesis": "_hypothesis_pytestplugin",
@@ -36,6 +44,7 @@ _OUR_PLUGINS: Final = {
     "respx": "respx.plugin",
     "pytest.cov|--(no-)?cov": "pytest_cov.plugin",
 }
+_FOR_COMMANDS: Final = {"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0"}
 _ENVIRONMENT: Final = {
     # The same run gives the same order of sets, and leaves no bytecode in the tree.
     "PYTHONHASHSEED": "0",
@@ -57,22 +66,6 @@ class Runs(Protocol):
     def run(self, command: Command, *, stopped: Callable[[], bool] = ...) -> Ran: ...
 
 
-def is_test_file(path: str) -> bool:
-    """True for a file that pytest collects by its name."""
-    return _TEST_FILE.fullmatch(path) is not None
-
-
-def detect(files: Iterable[str], read: Callable[[str], bytes | None]) -> tuple[Check, ...]:
-    """The checks that a tree shows: pytest, when there are settings of pytest or test files."""
-    paths = frozenset(files)
-    shown = (
-        not paths.isdisjoint(_SETTINGS)
-        or any(name in paths and section in (read(name) or b"") for name, section in _SECTIONS.items())
-        or any(map(is_test_file, paths))
-    )
-    return (Check(name=PYTEST, kind=CheckKind.PYTEST),) if shown else ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Wish:
     """Which part of a check is run, and how. No `tests` means all of them; they are run in the order given.
@@ -90,38 +83,105 @@ class Wish:
 class Checks:
     """Runs checks in a sandbox. `python` is the interpreter of the target's tests, pytest is installed beside it."""
 
-    def __init__(self, sandbox: Runs, python: Path) -> None:
+    def __init__(self, sandbox: Sandbox, python: Path, toolchains: Toolchains | None = None) -> None:
         self._sandbox, self._python = sandbox, python
+        self.toolchains = toolchains or Toolchains()
 
     def run(
-        self, check: Check, tree: Path, wish: Wish | None = None, *, stopped: Callable[[], bool] = lambda: False
+        self,
+        check: Check,
+        tree: Path,
+        wish: Wish | None = None,
+        *,
+        lent: tuple[tuple[str, Path], ...] = (),
+        stopped: Callable[[], bool] = lambda: False,
     ) -> CheckReport:
-        """Run a check in a tree.
+        """Run a check in a tree; `lent` are folders outside that it sees, read-only, at places in the tree.
 
-        Raises Refused for ids that no test can have, and what the sandbox raises: Parked, Stopped.
+        Raises Refused for ids that no test can have, and what the sandbox raises: Parked, Stopped. Parked also when a
+        toolchain is not here, or when this sandbox has no network of its own for the check's services.
         """
         wish = wish or Wish()
+        if check.services and self._sandbox.level is Level.LANDLOCK:
+            raise Parked(
+                cause=ParkCause.SANDBOX,
+                reason=f"the check {check.name} has services, which need the sandbox bubblewrap: the weaker one has no "
+                "network at all",
+            )
         match check.kind:
             case CheckKind.PYTEST:
-                return self._pytest(check, tree, wish, stopped)
+                return self._pytest(check, tree, wish, lent, stopped)
             case CheckKind.COMMAND:
-                return self._command(check, tree, stopped)
+                ran = self._sandbox.run(self._command(check, tree, lent), stopped=stopped)
+                return _report(check, ran, complete=_started(check, ran))
+            case CheckKind.JUNIT | CheckKind.JEST:
+                return self._with_files(check, tree, wish, lent, stopped)
+            case CheckKind.GO | CheckKind.CARGO:
+                return self._with_output(check, tree, wish, lent, stopped)
 
-    def _command(self, check: Check, tree: Path, stopped: Callable[[], bool]) -> CheckReport:
-        ran = self._sandbox.run(
-            Command(
-                arguments=check.arguments,
-                tree=tree,
-                folder=check.folder,
-                environment={**_ENVIRONMENT, "PATH": self._path},
-                readable=needed_by(self._python),
-                timeout_seconds=check.timeout_seconds,
+    def _with_files(
+        self, check: Check, tree: Path, wish: Wish, lent: tuple[tuple[str, Path], ...], stopped: Callable[[], bool]
+    ) -> CheckReport:
+        files = ResultFiles(tree, check.folder, check.results)
+        try:
+            with files.fresh():
+                ran = self._sandbox.run(self._command(check, tree, lent), stopped=stopped)
+                told = read_files(check, files, self._insides(tree))
+        except Unreadable as error:
+            return CheckReport(check=check.name, exit_status=None, seconds=0.0, complete=False, output=str(error))
+        return _named(check, ran, told, wish)
+
+    def _with_output(
+        self, check: Check, tree: Path, wish: Wish, lent: tuple[tuple[str, Path], ...], stopped: Callable[[], bool]
+    ) -> CheckReport:
+        command = self._command(replace(check, arguments=only(check, wish.tests)), tree, lent, channel=_CHANNEL)
+        ran = self._sandbox.run(command, stopped=stopped)
+        told = read_output(check, ran.reported, cut=ran.reported_cut, insides=self._insides(tree))
+        if check.kind is CheckKind.CARGO:
+            shown = ran.reported[-_OUTPUT_AT_MOST:].decode("utf-8", "replace")
+            ran = replace(ran, output=f"{ran.output}{shown}")
+        return _named(check, ran, told, wish)
+
+    def _insides(self, tree: Path) -> tuple[str, ...]:
+        """Every path that a command may know its tree by."""
+        return tuple(dict.fromkeys((str(self._sandbox.inside(tree)), str(tree.resolve()))))
+
+    def _command(
+        self, check: Check, tree: Path, lent: tuple[tuple[str, Path], ...], *, channel: int | None = None
+    ) -> Command:
+        tools = self.toolchains.of(check)
+        if tools is None:
+            raise Parked(
+                cause=ParkCause.ENVIRONMENT,
+                reason=f"the check {check.name} needs the toolchain of {language_of(check)}, which is not on this "
+                "machine: install it, or name other checks in .github/ticketsmith.toml",
+            )
+        arguments = check.arguments
+        if channel is not None:
+            arguments = (*(_BOTH_TO_CHANNEL if check.kind is CheckKind.CARGO else _TO_CHANNEL), *arguments)
+        own = (*needed_by(self._python), *self._for_services(check))
+        path = ":".join(map(str, (*tools.path, self._path)))
+        return Command(
+            arguments=with_services(
+                check, arguments, self._sandbox.inside(tree), () if channel is None else (channel,)
             ),
-            stopped=stopped,
+            tree=tree,
+            folder=check.folder,
+            environment={**_ENVIRONMENT, **_FOR_COMMANDS, **tools.environment, **dict(check.environment), "PATH": path},
+            readable=tuple(dict.fromkeys((*own, *tools.readable))),
+            channel=channel,
+            timeout_seconds=check.timeout_seconds,
+            lent=lent,
+            reserves=True,
         )
-        return _report(check, ran, complete=ran.exit_status is not None)
 
-    def _pytest(self, check: Check, tree: Path, wish: Wish, stopped: Callable[[], bool]) -> CheckReport:
+    @staticmethod
+    def _for_services(check: Check) -> tuple[Path, ...]:
+        return (*needed_by(Path(sys.executable)), STARTER) if check.services else ()
+
+    def _pytest(
+        self, check: Check, tree: Path, wish: Wish, lent: tuple[tuple[str, Path], ...], stopped: Callable[[], bool]
+    ) -> CheckReport:
         key = secrets.token_bytes(32)
         orders = {
             "folder": check.folder,
@@ -134,14 +194,15 @@ class Checks:
             "test_seconds": wish.test_seconds or check.timeout_seconds / _SHARE_OF_ONE_TEST,
         }
         # -P and -s instead of -I, which would also drop PYTHONHASHSEED; no other variable of Python's is set.
-        flags = ("-s", "-P", "-B")
+        arguments = (str(self._python), "-s", "-P", "-B", str(_LAUNCHER), str(_CHANNEL), str(_SECRET))
         ran = self._sandbox.run(
             Command(
-                arguments=(str(self._python), *flags, str(_LAUNCHER), str(_CHANNEL), str(_SECRET)),
+                arguments=with_services(check, arguments, self._sandbox.inside(tree), (_CHANNEL, _SECRET)),
                 tree=tree,
                 folder=check.folder,
-                environment={**_ENVIRONMENT, "PATH": self._path},
-                readable=(*needed_by(self._python), _LAUNCHER.parent),
+                environment={**_ENVIRONMENT, **dict(check.environment), "PATH": self._path},
+                readable=(*needed_by(self._python), *self._for_services(check), _LAUNCHER.parent),
+                lent=lent,
                 stdin=json.dumps(orders).encode(),
                 channel=_CHANNEL,
                 secret_channel=_SECRET,
@@ -173,6 +234,28 @@ def _ended_properly(results: Results, ran: Ran, wish: Wish) -> bool:
     ended = {outcome.id for outcome in results.outcomes}
     stopped = wish.stop_at_first and any(outcome.outcome is Outcome.FAILED for outcome in results.outcomes)
     return stopped or ended.issuperset(results.collected)
+
+
+def _started(check: Check, ran: Ran) -> bool:
+    return ran.exit_status is not None and not (check.services and ran.exit_status == NOT_READY)
+
+
+def _named(check: Check, ran: Ran, told: Told, wish: Wish) -> CheckReport:
+    """The report of a command that names its tests: exit status and results must both be whole, and agree."""
+    status = ran.exit_status
+    problem = told.problem or ("" if told.outcomes else "it names no test at all")
+    report = CheckReport(
+        check=check.name,
+        exit_status=status,
+        seconds=ran.seconds,
+        outcomes=told.outcomes,
+        collected=told.collected,
+        complete=status is not None and status < _SIGNALLED and not problem,
+        timed_out=ran.timed_out,
+        output=f"the results of {check.name} cannot be used: {problem}\n{ran.output}" if problem else ran.output,
+        level=ran.level.value,
+    )
+    return alone(report, wish.tests) if wish.tests else report
 
 
 def _report(check: Check, ran: Ran, *, complete: bool, results: Results | None = None) -> CheckReport:

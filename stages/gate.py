@@ -9,8 +9,8 @@ from typing import Final
 
 from memory.scrub import SECRET, Scrubber
 from memory.types import CheckId, CommitId
-from stages.checks import is_test_file
 from stages.comparison import Comparison, compare, shows_green, shows_red
+from stages.detection import is_test_file
 from stages.errors import Refused
 from stages.patch import Patch, added
 from stages.policy import Policy, Rule, Violation, judge, notices

@@ -11,15 +11,42 @@ from memory.types import CheckId
 
 
 class CheckKind(StrEnum):
+    """What a check is, and where its results come from besides its exit status."""
+
     PYTEST = "pytest"
-    COMMAND = "command"
+    COMMAND = "command"  # its exit status alone
+    JUNIT = "junit"  # a command that writes JUnit XML files
+    JEST = "jest"  # a command that writes Jest's JSON
+    GO = "go"  # `go test -json`, from its standard output
+    CARGO = "cargo"  # `cargo test`, from its output
+
+    @property
+    def names_tests(self) -> bool:
+        """True when a run tells which tests there are, and how each ended."""
+        return self is not CheckKind.COMMAND
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A program that runs beside a check, in the same sandbox, from before it begins until it ends.
+
+    `port` is the TCP port of 127.0.0.1 on which it is ready; 0 when it is as soon as it runs.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    folder: str = "."
+    port: int = 0
+    timeout_seconds: float = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """A check that was detected or configured.
 
-    `arguments` are those of pytest, or the whole command. `folder` is where it runs, relative to the tree.
+    `arguments` are those of pytest, or the whole command. `folder` is where it runs, relative to the tree. `results` is
+    a pattern of the files that it writes, relative to its folder. `installed` are folders of dependencies, relative to
+    its folder: they are no part of the repository and are lent, read-only, from the checkout that people work in.
     """
 
     name: CheckId
@@ -27,6 +54,11 @@ class Check:
     arguments: tuple[str, ...] = ()
     folder: str = "."
     timeout_seconds: float = 600.0
+    results: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
+    installed: tuple[str, ...] = ()
+    services: tuple[Service, ...] = ()
+    detected: bool = False  # beside pytest, and not asked for: where it cannot run, the others do
 
 
 class Outcome(StrEnum):

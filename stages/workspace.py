@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from memory.types import CheckId, CommitId
-from stages.checks import Checks, Wish, detect, is_test_file
+from stages.checks import Checks, Wish
 from stages.clone import Clone
-from stages.errors import Refused
+from stages.detection import Detected, detect, is_test_file, usable, why_not
+from stages.errors import ParkCause, Parked, Refused
 from stages.git import GitFailed
 from stages.jail import Jail
+from stages.lending import Lending
 from stages.patch import Patch
 from stages.paths import plain
 from stages.report import Check, CheckReport, Reproduction
@@ -49,12 +51,13 @@ class Workspace:
     """A tree of files without `.git`, its base commit and its checks.
 
     Every path goes through the jail, every command through the sandbox, every diff through a git directory that
-    nothing in the tree can reach.
+    nothing in the tree can reach. `left_out` says of checks that were seen why they cannot run here.
     """
 
-    def __init__(self, clone: Clone, checks: tuple[Check, ...], runner: Checks, pace: Pace) -> None:
-        self.tree, self.base, self.checks = clone.tree, clone.base, checks
-        self._clone, self._runner, self._pace = clone, runner, pace
+    def __init__(self, clone: Clone, checks: Detected, runner: Checks, pace: Pace, lending: Lending) -> None:
+        self.tree, self.base = clone.tree, clone.base
+        self.checks, self.left_out = checks.checks, checks.left_out
+        self._clone, self._runner, self._pace, self._lending = clone, runner, pace, lending
         self._jail = Jail(clone.tree)
         self._unsaved: dict[str, bytes | None] = {}
         self._reproduction: Reproduction | None = None
@@ -105,6 +108,8 @@ class Workspace:
         if known is None:
             names = ", ".join(one.name for one in self.checks) or "none"
             raise Refused(reason=f"there is no check {check[:100]!r}; known are: {names}")
+        if problem := why_not(known, self._runner.toolchains, self._lending.has):
+            raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
         wish = Wish(
             tests=tests,
@@ -112,7 +117,8 @@ class Workspace:
             stop_at_first=stop_at_first,
             test_seconds=test_seconds or self._pace.test_seconds(self.base, known),
         )
-        report = self._runner.run(known, self.tree, wish, stopped=stopped)
+        lent = self._lending.to(known, self.tree)
+        report = self._runner.run(known, self.tree, wish, lent=lent, stopped=stopped)
         self._pace.saw(self.base, report)
         return report
 
@@ -224,9 +230,12 @@ class Workspaces:
             clone.check_out()
         except GitFailed as error:
             raise UnreadableRepository(path=repository.folder, message=error.fields["message"]) from error
+        lending = Lending(repository.folder)
         if checks is None:
-            checks = detect(clone.files_at_base(), clone.at_base)
-        return Workspace(clone, checks, self._runner, self._pace)
+            seen = usable(detect(clone.files_at_base(), clone.at_base), self._runner.toolchains, lending.has)
+        else:
+            seen = Detected(checks=checks)
+        return Workspace(clone, seen, self._runner, self._pace, lending)
 
     def remove(self, name: str) -> None:
         """Take a workspace away, whatever ran in it; nothing to take away is no error."""

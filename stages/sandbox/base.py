@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -123,6 +124,7 @@ def _problems(command: Command, tree: Path) -> Iterator[str]:
         yield f"{command.folder} is no folder of the tree"
     yield from _channel_problems(command)
     yield from _path_problems(command, tree)
+    yield from _lent_problems(command, tree)
 
 
 def _channel_problems(command: Command) -> Iterator[str]:
@@ -141,3 +143,20 @@ def _path_problems(command: Command, tree: Path) -> Iterator[str]:
                 yield f"{given} is too much to read"
         if not given.exists():
             yield f"{given} does not exist"
+
+
+def _lent_problems(command: Command, tree: Path) -> Iterator[str]:
+    for place, folder in command.lent:
+        here = tree / place
+        if not folder.is_dir() or len(folder.parts) <= 2 or tree.is_relative_to(folder):
+            yield f"{folder} is no folder that can be lent"
+        # A link on the way would make the sandbox work outside of the tree.
+        if here.parent.resolve() != here.parent or not here.is_relative_to(tree) or not here.parent.is_dir():
+            yield f"{place} is no place in the tree"
+        elif here.is_symlink() or (here.exists() and not (here.is_dir() and _is_empty(here))):
+            yield f"something is at {place} in the tree already"
+
+
+def _is_empty(folder: Path) -> bool:
+    with os.scandir(folder) as entries:
+        return next(entries, None) is None

@@ -45,7 +45,7 @@ _LOOK_EVERY_SECONDS, _STARTS_WITHIN_SECONDS = 0.1, 30.0
 class BubblewrapJob(Job):
     """A job whose first process inside takes all others with it when it dies."""
 
-    def limit(self, bounds: Bounds) -> None:
+    def limit(self, bounds: Bounds, *, reserves: bool) -> None:
         """Set the limits of the first process inside, which waits for that, and let it go on.
 
         Raises NoStart when there is no such process in time.
@@ -58,7 +58,7 @@ class BubblewrapJob(Job):
         if inner:
             # From outside, which spares a program in between, and only now: processes are counted for each user
             # namespace from its beginning.
-            for kind, value in limits(bounds).items():
+            for kind, value in limits(bounds, reserves=reserves).items():
                 resource.prlimit(inner, kind, (value, value))
         self._wires.hang_up()
 
@@ -91,7 +91,7 @@ class Bubblewrap(Sandbox):
         started = [self._program("bwrap"), "--args", str(wires.file("options", options)), "--"]
         job = BubblewrapJob(wires.spawn([*started, *self._drop_root(user), *command.arguments]), wires)
         try:
-            job.limit(self._bounds)
+            job.limit(self._bounds, reserves=command.reserves)
             yield job, (command.tree,)
         finally:
             job.finish()
@@ -105,6 +105,8 @@ class Bubblewrap(Sandbox):
         yield from self._temporary(user)
         yield from _further(command.readable)
         yield from ("--bind" if command.tree_writable else "--ro-bind", str(command.tree), str(TREE))
+        for place, folder in command.lent:
+            yield from ("--ro-bind", str(folder), str(TREE / place))
         yield from ("--chdir", str(TREE / command.folder), "--remount-ro", "/dev", "--remount-ro", "/")
         ours = {"PATH": SYSTEM_PATH, "HOME": HOME, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108 - its own
         for name, value in (ours | dict(command.environment)).items():

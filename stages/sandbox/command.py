@@ -31,7 +31,9 @@ class Command:
     they have outside. `channel` is the number (3 to 99) of a file descriptor, opened by the sandbox, on which the
     command reports back and which is no file that it could reopen; what came is in `Ran.reported`. `secret` is written
     to a second descriptor, `secret_channel`, that the command reads once. The environment is PATH, HOME, TMPDIR and
-    LANG as the sandbox sets them, under these variables, and nothing else.
+    LANG as the sandbox sets them, under these variables, and nothing else. `lent` are folders outside that the command
+    sees, read-only, at places in its tree where there is nothing else. `reserves` is for programs that reserve far more
+    addresses than they use memory, as V8 and the JVM do.
     """
 
     arguments: tuple[str, ...]
@@ -45,6 +47,8 @@ class Command:
     secret: bytes = b""
     timeout_seconds: float = 600.0
     tree_writable: bool = True
+    lent: tuple[tuple[str, Path], ...] = ()
+    reserves: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,7 @@ class Bounds:
     """
 
     memory_bytes: int = 8 * 1024 * _MIB
+    reserved_bytes: int = 1024 * 1024 * _MIB  # addresses, for a command that reserves them
     cpu_seconds: int = 3_600
     file_bytes: int = 2 * 1024 * _MIB
     open_files: int = 4_096

@@ -8,6 +8,7 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -42,7 +43,13 @@ class Launched(Sandbox):
     @contextmanager
     def _started(self, command: Command, wires: Wires, user: int | None) -> Iterator[tuple[Job, tuple[Path, ...]]]:
         home = Path(tempfile.mkdtemp(prefix="ticketsmith-home-"))
+        command = replace(command, readable=(*command.readable, *(folder for _, folder in command.lent)))
+        links = [command.tree / place for place, _ in command.lent]
         try:
+            for link, (_, folder) in zip(links, command.lent, strict=True):
+                if link.is_dir():  # an empty one
+                    link.rmdir()
+                link.symlink_to(folder)
             (home / "tmp").mkdir()
             if user is not None:
                 give(home, user)
@@ -55,6 +62,9 @@ class Launched(Sandbox):
             finally:
                 job.finish()
         finally:
+            for link in links:
+                if link.is_symlink():  # a test may have put something else there, which is its own
+                    link.unlink()
             remove(home)
 
     def _order(self, command: Command, home: Path, user: int | None) -> Mapping[str, object]:
@@ -66,7 +76,7 @@ class Launched(Sandbox):
             "channels": [number for number in (command.channel, command.secret_channel) if number is not None],
             "user": user,
             "reads_past_modes": user is not None and _closed_to_others(command),
-            "limits": list(limits(self._bounds).items()),
+            "limits": list(limits(self._bounds, reserves=command.reserves).items()),
             **self._walls(command, home),
         }
 

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from stages.sandbox.command import Bounds
 
 
-def limits(bounds: Bounds) -> Mapping[int, int]:
+def limits(bounds: Bounds, *, reserves: bool = False) -> Mapping[int, int]:
     """Kind of limit → value, never above what we may set ourselves."""
     wanted = {
-        resource.RLIMIT_AS: bounds.memory_bytes,
+        # The second counts what can be written, not what is only reserved (setrlimit(2), since Linux 4.7).
+        resource.RLIMIT_AS: bounds.reserved_bytes if reserves else bounds.memory_bytes,
+        resource.RLIMIT_DATA: bounds.memory_bytes,
         resource.RLIMIT_CPU: bounds.cpu_seconds,
         resource.RLIMIT_FSIZE: bounds.file_bytes,
         resource.RLIMIT_NOFILE: bounds.open_files,

@@ -14,7 +14,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from memory.types import CheckId
-from stages.checks import Checks, Wish, detect
+from stages.checks import Checks, Wish
+from stages.detection import detect
 from stages.errors import Refused
 from stages.report import Check, CheckKind, CheckReport, Outcome
 from stages.results import read_results
