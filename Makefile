@@ -8,15 +8,16 @@ export UV_PYTHON_DOWNLOADS := never
 # Some machines switch bytecode off; without it every start of a command compiles all libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types cover wheel bench lock clean
+.PHONY: demo test check lint types wheel bench lock clean
 
 demo: $(READY) ## Take a ticket with a real failure to a tested patch, and show what the next run learnt
 	@$(BIN)/ticketsmith demo
 
-test: $(READY) ## Run the tests
-	@$(BIN)/python -m pytest -q
+test: $(READY) ## Run the tests, with branch coverage
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile --cov --cov-report=term --cov-fail-under=90
 
-check: lint types cover wheel ## What a pull request must pass
+check: lint types test wheel ## What a pull request must pass
 
 lint: $(READY)
 	@$(BIN)/ruff check
@@ -24,10 +25,6 @@ lint: $(READY)
 
 types: $(READY)
 	@$(BIN)/mypy
-
-cover: $(READY)
-	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m pytest -q --cov --cov-report=term --cov-fail-under=90
 
 wheel: $(READY) ## Build the wheel, install it without any tool of ours, and run its --help
 	@rm -rf build/wheel && mkdir -p build/wheel
