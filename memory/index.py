@@ -55,8 +55,13 @@ class FtsIndex:
     def chunk(self, row: int) -> Chunk:
         return chunk_of(*self._rows("SELECT data FROM chunk WHERE id = ?", row)[0])
 
+    def chunks_of(self, note: int) -> tuple[Chunk, ...]:
+        first, last = note << NOTE_BITS, ((note + 1) << NOTE_BITS) - 1
+        rows = self._rows("SELECT data FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id", first, last)
+        return tuple(chunk_of(*row) for row in rows)
+
     def profile(self, note: int) -> Profile:
-        return profile_of(note, *self._rows("SELECT title, text FROM note WHERE id = ?", note)[0])
+        return profile_of(note, *self._rows("SELECT title, text, length FROM note WHERE id = ?", note)[0])
 
     def close(self) -> None:
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from memory.search import Profile
+from memory.search import Profile, rarity
 from memory.types import Chunk
-from memory.words import WORDS_FORMAT, words
+from memory.words import FUNCTION_WORDS, WORDS_FORMAT, parts, words
 
-INDEX_FORMAT: Final = f"i1{WORDS_FORMAT}"
+INDEX_FORMAT: Final = f"i2{WORDS_FORMAT}"
 """A part of the file's name: an index of another form is never opened."""
 NOTE_BITS: Final = 20
 """A row is the number of its note, shifted by this, plus the number of the chunk in it."""
@@ -22,7 +23,7 @@ NOTE_BITS: Final = 20
 # The words are cut by `memory.words` alone: the tokenizer takes every character of theirs for a part of a word.
 _TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, text TEXT);
+CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, text TEXT, length REAL);
 CREATE TABLE chunk(id INTEGER PRIMARY KEY, data TEXT);
 CREATE TABLE word(word TEXT PRIMARY KEY, chunks INTEGER, notes INTEGER) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts USING fts5(words, content='', tokenize="ascii tokenchars '_+#.-/:'");
@@ -52,22 +53,37 @@ def _fill(connection: sqlite3.Connection, digest: str, chunks: Sequence[Chunk]) 
     totals: Counter[str] = Counter(notes=0, chunks=0, title_words=0, text_words=0)
     for number, (_, group) in enumerate(groupby(_in_order(chunks), key=lambda chunk: chunk.note)):
         of_note = list(group)
-        title = Counter(words(title_of(of_note[0])))
+        title = Counter(word for word in parts(title_of(of_note[0])) if word not in FUNCTION_WORDS)
         text: Counter[str] = Counter()
+        held: set[str] = set()
         for ordinal, chunk in enumerate(of_note):
             row = (number << NOTE_BITS) + ordinal
             found = words(indexed(chunk))
             connection.execute("INSERT INTO chunk VALUES(?, ?)", (row, _data(chunk)))
             connection.execute("INSERT INTO fts(rowid, words) VALUES(?, ?)", (row, " ".join(found)))
             in_chunks.update(set(found))
-            text.update(found)
-        in_notes.update(text.keys())
-        connection.execute("INSERT INTO note VALUES(?, ?, ?)", (number, _counts(title), _counts(text)))
+            held.update(found)
+            text.update(word for word in found if word not in FUNCTION_WORDS)
+            if ordinal:
+                text.subtract(title)  # every chunk repeats it in its heading
+        in_notes.update(held)
+        connection.execute("INSERT INTO note VALUES(?, ?, ?, 0)", (number, _counts(title), _counts(+text)))
         totals.update(notes=1, chunks=len(of_note), title_words=title.total(), text_words=text.total())
     connection.executemany(
         "INSERT INTO word VALUES(?, ?, ?)", ((word, count, in_notes[word]) for word, count in sorted(in_chunks.items()))
     )
+    _measure(connection, totals["notes"], in_notes)
     connection.executemany("INSERT INTO meta VALUES(?, ?)", [("digest", digest), *totals.items()])
+
+
+def _measure(connection: sqlite3.Connection, notes: int, in_notes: Mapping[str, int]) -> None:
+    # A second pass, because rarity is known only at the end and the counts of all notes may not fit into memory.
+    for number in range(notes):
+        (text,) = connection.execute("SELECT text FROM note WHERE id = ?", (number,)).fetchone()
+        squares = (
+            ((1 + math.log(count)) * rarity(notes, in_notes[word])) ** 2 for word, count in json.loads(text).items()
+        )
+        connection.execute("UPDATE note SET length = ? WHERE id = ?", (math.sqrt(sum(squares)), number))
 
 
 def title_of(chunk: Chunk) -> str:
@@ -91,9 +107,9 @@ def _counts(found: Mapping[str, int]) -> str:
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
-def profile_of(note: int, title: str, text: str) -> Profile:
+def profile_of(note: int, title: str, text: str, length: float) -> Profile:
     """A row of notes as a value."""
-    return Profile(note=note, title=json.loads(title), text=json.loads(text))
+    return Profile(note=note, title=json.loads(title), text=json.loads(text), length=length)
 
 
 def _data(chunk: Chunk) -> str:

@@ -182,13 +182,19 @@ def _blocks(lines: Sequence[str]) -> list[_Block]:
         found.extend(_unread(lines[end:start]))
         kind = "heading" if token.tag in _HEADINGS else "fence" if token.type == "fence" else "other"
         if kind == "heading":
-            text = one_line(" ".join(own).strip("#=- "))
+            text = _heading_text(own, setext=token.markup in ("=", "-"))
             found.append(_Block(kind=kind, lines=tuple(own), level=int(token.tag[1]), title=text))
         elif own:
             found.append(_Block(kind=kind, lines=tuple(own)))
         end = start + len(own)
     found.extend(_unread(lines[end:]))
     return found
+
+
+def _heading_text(lines: Sequence[str], *, setext: bool) -> str:
+    if setext:
+        return one_line(" ".join(lines[:-1]))
+    return one_line(re.sub(r"(^|\s)#+\s*$", "", re.sub(r"^\s*#{1,6}(\s|$)", "", " ".join(lines))))
 
 
 def _unread(lines: Sequence[str]) -> list[_Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,11 +26,17 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What a rule may know of a whole note: how often each word stands in its title, and in all of it."""
+    """What a rule may know of a whole note; function words are not counted."""
 
     note: int
-    title: Mapping[str, int]
-    text: Mapping[str, int]
+    title: Mapping[str, int]  # how often each word stands in the title and the tags
+    text: Mapping[str, int]  # and in all of the note
+    length: float  # of the text as a vector of (1 + ln count) * rarity
+
+
+def rarity(notes: int, holding: int) -> float:
+    """How much a word tells that `holding` of so many notes hold; never below 0."""
+    return max(0.0, math.log((notes + 1) / (holding + 0.5)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +45,7 @@ class Totals:
 
     notes: int
     chunks: int
-    title_words: int
+    title_words: int  # of all titles, function words not counted
     text_words: int
 
 
@@ -73,6 +80,9 @@ class Index(Protocol):
 
     def chunk(self, row: int) -> Chunk:
         """The chunk itself."""
+
+    def chunks_of(self, note: int) -> tuple[Chunk, ...]:
+        """All chunks of a note, in order."""
 
     def profile(self, note: int) -> Profile:
         """What is in a note."""

@@ -12,6 +12,7 @@ WORDS_FORMAT: Final = "w1"
 """Changes when a text gives other words than before: an index made of the old ones is made anew."""
 
 _LONGEST_WORD = 64  # characters; the rest of a longer run of letters tells nothing
+_LONGEST_TOKEN = 4 * _LONGEST_WORD
 # Written without spaces: Chinese, Japanese, Korean, and Thai, Lao, Burmese, Khmer.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -45,11 +46,15 @@ def words(text: str) -> list[str]:
     without spaces as overlapping pairs of characters. Numbers that name nothing, hashes, dates and addresses are left
     out. A word never holds white space or a quotation mark.
     """
-    if not text.isascii():
-        text = _UNSPACED_RUN.sub(r" \g<0> ", unicodedata.normalize("NFKC", text))
+    return [word for token in _tokens(text) for names in _names(token) for word in names]
+
+
+def parts(text: str) -> list[str]:
+    """As `words`, but without the whole of an identifier that has parts."""
     found: list[str] = []
-    for token in _TOKEN.findall(text):
-        found.extend(_of_token(token if len(token) <= 4 * _LONGEST_WORD else token[: 4 * _LONGEST_WORD]))
+    for token in _tokens(text):
+        for names in _names(token):
+            found.extend(names[1:] if len(names) > 2 else names)
     return found
 
 
@@ -58,14 +63,21 @@ def distinct(found: Iterable[str], at_most: int | None = None) -> tuple[str, ...
     return tuple(dict.fromkeys(found))[:at_most]
 
 
+def _tokens(text: str) -> list[str]:
+    if not text.isascii():
+        text = _UNSPACED_RUN.sub(r" \g<0> ", unicodedata.normalize("NFKC", text))
+    return [token[:_LONGEST_TOKEN] for token in _TOKEN.findall(text)]
+
+
 @lru_cache(maxsize=1 << 16)
-def _of_token(token: str) -> tuple[str, ...]:
+def _names(token: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each name in a token; of a name with parts the whole comes first."""
     if _UNSPACED_RUN.match(token):
-        return tuple(token[at : at + 2] for at in range(max(1, len(token) - 1)))
+        return tuple((token[at : at + 2],) for at in range(max(1, len(token) - 1)))
     token = token.replace("'", "").replace("’", "")
     if "/" in token or "\\" in token:
-        return tuple(word for part in re.split(r"[/\\]", token) for word in _of_name(part))
-    return _of_name(token)
+        return tuple(_of_name(part) for part in re.split(r"[/\\]", token))
+    return (_of_name(token),)
 
 
 def _of_name(name: str) -> tuple[str, ...]:

@@ -122,6 +122,8 @@ def test_an_empty_note_gives_no_chunk(text: str) -> None:
         ("---\ntitle: 'open\n---\ntext", "'open"),
         ("---\nnot closed\n# Heading\ntext", "Heading"),
         ("Setext\n======\ntext", "Setext"),
+        ("# On C#\ntext", "On C#"),
+        ("## not first\n# - Closed ##\ntext", "- Closed"),
         ("text only", "redis"),
     ],
 )

@@ -1,0 +1,170 @@
+"""How well notes are found: `python -m tests.benchmarks.retrieval --notes DIR --queries DIR --json`.
+
+DIR holds `docs.jsonl` and `queries.jsonl`, or folders that do. With `--thresholds-from DIR` thresholds come from the
+questions there, else from the same ones that are counted. Everything goes through `memory.recall`, as a ticket does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory.calibrated import Calibrated
+from memory.calibration import ALGORITHM, calibrate
+from memory.rules import PerWord, Rule
+from tests.benchmarks.intervals import Share
+from tests.benchmarks.retrieval_data import SCOPE, Corpus, read
+from tests.benchmarks.retrieval_score import VERSION, Asked, ask, figures, foreign, milliseconds, opened, threshold_for
+
+LEVELS = (0.01, 0.03, 0.05)
+SEED = 1.8
+_CUT_FROM = 1_000  # notes: a corpus of more is also measured in parts of the size that a repository has
+_FOREIGN = 60  # questions of each other corpus
+_OPEN: Mapping[str, Rule] = {"calibrated": Calibrated(threshold=-1e9), "per_word": PerWord(threshold=1e-9)}
+_SHARED = Path("shared") / "data" / "retrieval"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the figures."""
+    given = _options(arguments)
+    if given is None:
+        return 0
+    corpora = _corpora(given.notes, given.queries)
+    dev = {corpus.name: corpus for corpus in _corpora(given.thresholds_from, given.thresholds_from)}
+    report = {"algorithm": ALGORITHM, "corpora": [_measured(corpus, dev, corpora) for corpus in corpora]}
+    print(json.dumps(report, indent=2) if given.json else "\n".join(_told(report["corpora"])))
+    return 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace | None:
+    beside = Path(__file__).resolve().parents[2].parent / _SHARED
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.retrieval", description=__doc__)
+    parser.add_argument("--notes", type=Path, default=beside)
+    parser.add_argument("--queries", type=Path)
+    parser.add_argument("--thresholds-from", type=Path)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    given.queries = given.queries or given.notes
+    for path in (given.notes, given.queries, given.thresholds_from):
+        if path is not None and not path.is_dir():
+            if path == beside:
+                print(f"skipped: {beside} is not there; name data with --notes and --queries")
+                return None
+            parser.error(f"{path} is not there")
+    return given
+
+
+def _corpora(notes: Path | None, queries: Path | None) -> list[Corpus]:
+    if notes is None or queries is None:
+        return []
+    if (notes / "docs.jsonl").is_file():
+        return [read(notes, queries)]
+    names = sorted(path.parent.name for path in notes.glob("*/docs.jsonl"))
+    return [read(notes / name, queries / name) for name in names if (queries / name / "queries.jsonl").is_file()]
+
+
+def _measured(corpus: Corpus, dev: Mapping[str, Corpus], all_of_them: Sequence[Corpus]) -> dict[str, object]:
+    other = dev.get(corpus.name)
+    return {
+        "name": corpus.name,
+        "notes": len(corpus.notes),
+        "questions": len(corpus.questions),
+        "thresholds": "other questions" if other else "these questions",
+        "settings": {
+            setting: _setting(parts, dict(_settings(other))[setting] if other else parts, all_of_them)
+            for setting, parts in _settings(corpus)
+        },
+    }
+
+
+def _settings(corpus: Corpus) -> Iterator[tuple[str, list[Corpus]]]:
+    if len(corpus.notes) > _CUT_FROM:
+        yield "parts", corpus.folds()
+    yield "whole", [corpus]
+
+
+def _setting(parts: Sequence[Corpus], dev: Sequence[Corpus], all_of_them: Sequence[Corpus]) -> dict[str, object]:
+    asked = _asked(parts)
+    learned = asked if dev is parts else _asked(dev)
+    sizes = [len(part.notes) for part in parts]
+    seed = [(one, SEED) for _, one in asked["per_word"]]
+    return {
+        "notes_in_index": [min(sizes), max(sizes)],
+        "calibrated": {
+            f"{level:g}": _at(level, asked["calibrated"], learned["calibrated"], parts, all_of_them) for level in LEVELS
+        },
+        "without_labels": {f"{level:g}": _calibrated(asked["calibrated"], parts, level) for level in LEVELS},
+        "per_word": {f"{level:g}": _at(level, asked["per_word"], learned["per_word"]) for level in LEVELS},
+        "per_word_at_1.8": figures(seed),
+        "milliseconds": {
+            name: round(milliseconds(parts[0], rule), 3)
+            for name, rule in (("calibrated", Calibrated(threshold=0.6)), ("per_word", PerWord()))
+        },
+    }
+
+
+def _asked(parts: Sequence[Corpus]) -> dict[str, list[tuple[int, Asked]]]:
+    """By rule: the answers, each with the part that it comes from."""
+    asked: dict[str, list[tuple[int, Asked]]] = {name: [] for name in _OPEN}
+    for number, part in enumerate(parts):
+        for name, answers in ask(part, _OPEN).items():
+            asked[name].extend((number, one) for one in answers)
+    return asked
+
+
+def _at(
+    level: float,
+    asked: Sequence[tuple[int, Asked]],
+    learned: Sequence[tuple[int, Asked]],
+    parts: Sequence[Corpus] = (),
+    all_of_them: Sequence[Corpus] = (),
+) -> dict[str, object]:
+    threshold = threshold_for([one for _, one in learned], level)
+    counted = {"threshold": round(threshold, 4), **figures([(one, threshold) for _, one in asked])}
+    others = [
+        q for corpus in all_of_them if parts and corpus.name != parts[0].name for q in corpus.questions[:_FOREIGN]
+    ]
+    if others:
+        best = [score for part in parts for score in foreign(part, others, _OPEN["calibrated"])]
+        counted["cross_domain"] = Share(hits=sum(score >= threshold for score in best), of=len(best)).as_json()
+    return counted
+
+
+def _calibrated(asked: Sequence[tuple[int, Asked]], parts: Sequence[Corpus], level: float) -> dict[str, object]:
+    """Each index with the threshold that it calibrates by itself."""
+    thresholds, bases = [], []
+    for part in parts:
+        with opened(part.chunks) as (shelf, search):
+            index = search.open(VERSION.digest, lambda: shelf.chunks(VERSION))
+            calibration = calibrate(index, SCOPE, datetime(2026, 1, 1, tzinfo=UTC), level=level)
+        thresholds.append(calibration.threshold)
+        bases.append(calibration.basis.value)
+    return {
+        "thresholds": [round(threshold, 4) for threshold in thresholds],
+        "bases": sorted(set(bases)),
+        **figures([(one, thresholds[number]) for number, one in asked]),
+    }
+
+
+def _told(corpora: object) -> Iterator[str]:
+    assert isinstance(corpora, list)
+    for corpus in corpora:
+        yield f"{corpus['name']}: {corpus['notes']} notes, {corpus['questions']} questions"
+        for setting, measured in corpus["settings"].items():
+            yield f"  {setting}, {measured['notes_in_index']} notes in an index, ms {measured['milliseconds']}"
+            rows = [(f"{rule} at {level}", counted) for rule in ("calibrated", "without_labels", "per_word")
+                    for level, counted in measured[rule].items()]  # fmt: skip
+            for name, counted in [*rows, ("per_word at 1.8", measured["per_word_at_1.8"])]:
+                yield f"    {name:24}" + "  ".join(
+                    f"{key} {counted[key]['share']:.3f} [{counted[key]['low']:.3f} {counted[key]['high']:.3f}]"
+                    for key in ("recall", "false_admission", "precision", "cross_domain")
+                    if key in counted
+                )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""Asking the product's own recall, and counting what it admits."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.index import FtsSearch
+from memory.recall import Recall
+from memory.rules import Rule
+from memory.search import Index
+from memory.types import Chunk, Lesson, MemoryQuery, MemoryVersion
+from memory.without import Without
+from stages.prompt import render_section
+from tests.benchmarks.intervals import Share
+from tests.benchmarks.retrieval_data import SCOPE, Corpus, Question
+
+REBUILT_UP_TO = 400  # notes: smaller indexes are made anew without the answer, larger ones are asked through a view
+_TIMED = 100  # questions
+VERSION = MemoryVersion(scope=SCOPE, number=1, digest="benchmark")
+Best = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The at most two notes that a question gets, with scores: its own note in the index, and taken out."""
+
+    question: Question
+    found: Best
+    false: Best
+
+
+class Notes:
+    """A shelf of notes and nothing else."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+
+    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Sequence[tuple[Lesson, str]]:
+        return ()
+
+    def tuning(self, version: MemoryVersion) -> Sequence[str]:
+        return ()
+
+    def chunks(self, version: MemoryVersion) -> Sequence[Chunk]:
+        return self._chunks
+
+
+class Hiding:
+    """Gives an index without some of its notes."""
+
+    def __init__(self, search: FtsSearch, notes: Sequence[str]) -> None:
+        self._search = search
+        self._numbers = {note: number for number, note in enumerate(sorted(notes))}
+        self.hidden: Collection[str] = ()
+
+    def open(self, digest: str, chunks: Callable[[], Sequence[Chunk]]) -> Index:
+        index = self._search.open(digest, chunks)
+        hidden = [self._numbers[note] for note in self.hidden if note in self._numbers]
+        return Without(index, hidden) if hidden else index
+
+    def discard(self, digest: str) -> None:
+        self._search.discard(digest)
+
+
+@contextmanager
+def opened(chunks: Sequence[Chunk]) -> Iterator[tuple[Notes, FtsSearch]]:
+    """A shelf and the engine for it, on disk for as long as it is needed."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Notes(chunks), FtsSearch(Path(folder))
+
+
+def ask(corpus: Corpus, rules: Mapping[str, Rule]) -> dict[str, list[Asked]]:
+    """Every question of the corpus by every rule. Rules should let everything pass: thresholds are applied later."""
+    asked: dict[str, list[Asked]] = {name: [] for name in rules}
+    with opened(corpus.chunks) as (shelf, search):
+        hiding = Hiding(search, list(corpus.notes))
+        for question in corpus.questions:
+            hiding.hidden = question.kin & {question.id}
+            found = {name: _admitted(Recall(shelf, hiding, rule), question) for name, rule in rules.items()}
+            false = _without_answer(corpus, question, rules, shelf, hiding) if question.gold else found
+            for name in rules:
+                asked[name].append(Asked(question=question, found=found[name], false=false[name]))
+    return asked
+
+
+def _without_answer(
+    corpus: Corpus, question: Question, rules: Mapping[str, Rule], shelf: Notes, hiding: Hiding
+) -> dict[str, Best]:
+    if len(corpus.notes) > REBUILT_UP_TO:
+        hiding.hidden = question.kin
+        return {name: _admitted(Recall(shelf, hiding, rule), question) for name, rule in rules.items()}
+    with opened(corpus.except_for(question.kin).chunks) as (rest, search):
+        return {name: _admitted(Recall(rest, search, rule), question) for name, rule in rules.items()}
+
+
+def foreign(corpus: Corpus, others: Sequence[Question], rule: Rule) -> list[float]:
+    """The best score that each question of another project gets here."""
+    with opened(corpus.chunks) as (shelf, search):
+        recall = Recall(shelf, search, rule)
+        return [_highest(_admitted(recall, other)) for other in others]
+
+
+def milliseconds(corpus: Corpus, rule: Rule) -> float:
+    """Median time of one recall with its section."""
+    with opened(corpus.chunks) as (shelf, search):
+        recall = Recall(shelf, search, rule)
+        taken = []
+        for question in corpus.questions[:_TIMED]:
+            query = question.query()
+            began = time.perf_counter()
+            render_section(recall(query, VERSION))
+            taken.append(time.perf_counter() - began)
+    return 1000 * statistics.median(taken)
+
+
+def _admitted(recall: Recall, question: Question) -> Best:
+    context = recall(question.query(), VERSION)
+    return tuple((record.id.partition("#")[0], record.score or 0.0) for record in context.notes.shown)
+
+
+def _highest(best: Best) -> float:
+    return max((score for _, score in best), default=0.0)
+
+
+def threshold_for(asked: Sequence[Asked], level: float) -> float:
+    """The lowest threshold at which at most `level` of the questions get a note when theirs is taken out."""
+    ranked = sorted((_highest(one.false) for one in asked if one.question.gold), reverse=True)
+    return ranked[min(len(ranked) - 1, int(level * len(ranked)))] + 1e-9
+
+
+def figures(judged: Sequence[tuple[Asked, float]]) -> dict[str, object]:
+    """What the thresholds give: each question comes with the one that it is judged by.
+
+    Questions that no note answers count as false admissions only.
+    """
+    found = admitted = right = answered = false = 0
+    for one, threshold in judged:
+        false += _highest(one.false) >= threshold
+        if one.question.gold:
+            notes = [note for note, score in one.found if score >= threshold]
+            answered += 1
+            admitted += len(notes)
+            right += sum(note in one.question.gold for note in notes)
+            found += any(note in one.question.gold for note in notes)
+    return {
+        "recall": Share(hits=found, of=answered).as_json(),
+        "false_admission": Share(hits=false, of=len(judged)).as_json(),
+        "precision": Share(hits=right, of=admitted).as_json(),
+    }
