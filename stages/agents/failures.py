@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -56,6 +57,8 @@ def _said(error: Exception, model: Model) -> str:
 def _wait(error: Exception) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None)
     try:
-        return float(headers["retry-after"]) if isinstance(headers, Mapping) else None
+        seconds = float(headers["retry-after"]) if isinstance(headers, Mapping) else None
     except (KeyError, ValueError):
         return None
+    # A proxy may send anything: a number that nobody can wait for is no wish.
+    return seconds if seconds is not None and math.isfinite(seconds) and seconds >= 0 else None
