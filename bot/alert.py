@@ -35,14 +35,16 @@ def signatures_at(ticket: Ticket, repository: Repository, commit: CommitId) -> t
     return signatures_of(ticket, view)
 
 
-def with_red(
-    known: tuple[ErrorSignature, ...], red: CheckReport, reproduction: Reproduction, view: RepoView
-) -> tuple[ErrorSignature, ...]:
-    """The signatures, and those that the output of the red reproduction adds."""
+def signatures_of_red(red: CheckReport, reproduction: Reproduction, view: RepoView) -> tuple[ErrorSignature, ...]:
+    """The signatures of what the red reproduction printed."""
     texts = [test.text for test in red.outcomes if test.id == reproduction.test] or [red.output]
-    seen = signatures("", "\n".join(texts), view)
-    keys = {key for signature in known for key in signature.keys.values()}
-    return (*known, *(signature for signature in seen if not keys >= set(signature.keys.values())))
+    return tuple(signatures("", "\n".join(texts), view))
+
+
+def both(alert: tuple[ErrorSignature, ...], red: tuple[ErrorSignature, ...]) -> tuple[ErrorSignature, ...]:
+    """The alert's signatures, and those that the red output adds."""
+    keys = {key for signature in alert for key in signature.keys.values()}
+    return (*alert, *(signature for signature in red if not keys >= set(signature.keys.values())))
 
 
 def asking_of(scope: Scope, at: datetime, found: tuple[ErrorSignature, ...], environment: str) -> Asking:

@@ -13,7 +13,6 @@ from pydantic import TypeAdapter
 
 from bot.agents import check_price, model_of, program_name, program_of
 from bot.alert import signatures_at, signatures_of
-from bot.attempts import SENT_BACK
 from bot.bench import Bench, clear
 from bot.book import Book, upgrade_runs, utc_now
 from bot.budget import budget_of
@@ -34,7 +33,7 @@ from bot.run import Opening, Run, RunState
 from bot.runner import Runner
 from bot.runs import RunStore
 from bot.sources import default_commit, read_config
-from bot.steps import StepStore
+from bot.steps import SENT_BACK, StepStore
 from bot.verify import Verifier
 from memory.database import open_database, upgrade_memory
 from memory.index import FtsSearch

@@ -16,10 +16,11 @@ from bot.conclusion import Conclusion, End
 from bot.endings import evidence_of, refix
 from bot.pursuit import Pursuit
 from bot.run import Run
-from bot.steps import StepStore
+from bot.steps import SENT_BACK, StepStore
 from memory.recording import Recorded
 from memory.types import Drop, DropCause, Evidence, Hold, HoldCause, LessonId, MemoryVersion, PassAfterHold, Where
 from stages.case import Case, HeldAttempt
+from stages.comparison import shows_red
 from stages.development import Development, DevelopmentGiven
 from stages.diagnosis import Diagnosed, Diagnosis, DiagnosisGiven
 from stages.errors import UnreadableAnswer
@@ -29,9 +30,6 @@ from stages.prompt import EntryPoint
 from stages.report import CheckReport, Reproduction
 from stages.review import Review, ReviewGiven
 from stages.workspace import Workspace
-
-SENT_BACK: Final = "sent-back"
-"""The step that says of an attempt that a person sent its published patch back."""
 
 _YES: Final = TypeAdapter(bool)
 _DIAGNOSED: Final = TypeAdapter(Diagnosed)
@@ -113,6 +111,9 @@ class Attempts:
         if shown is None or shown == found.reproduction:
             return Found(diagnosed=diagnosed, reproduction=found.reproduction, red=found.red)
         red = self._pursuit.once("reproduce", _REPORT, lambda: self._bench.reproduce(workspace, shown), attempt=number)
+        if not shows_red(red, shown.test):
+            self._pursuit.tell(facts.Decided(what="the first reproduction stands", because="the new one is not red"))
+            return Found(diagnosed=diagnosed, reproduction=found.reproduction, red=found.red)
         return Found(diagnosed=diagnosed, reproduction=shown, red=red)
 
     def _ask_again(self, given: DiagnosisGiven, workspace: Workspace, before: Diagnosed) -> Diagnosed:
@@ -190,8 +191,9 @@ class Attempts:
 
     def _record_refix(self, refused: Refused, patch: Patch, report: GateReport, number: int) -> None:
         was = refused.attempt.hold.failing
-        told = refix(number, refused.attempt.patch, patch, was, decisions.fails_now(report))
-        self._pursuit.record(told, final=False, evidence=Evidence.EXIT_STATUS, paths=patch.paths)
+        told = refix(number, refused.attempt.patch, patch, was, decisions.passes_now(report))
+        evidence = Evidence.EXIT_STATUS if report.reproduction else Evidence.NONE
+        self._pursuit.record(told, final=False, evidence=evidence, paths=patch.paths)
 
     def _hold(self, patch: Patch, report: GateReport, held: Held, number: int) -> Refused:
         hold = Hold(

@@ -10,6 +10,7 @@ from typing import Final
 from memory.types import CheckId, ErrorSignature, NotOursCause
 from stages.gate import GateReport
 from stages.prompt import EntryPoint
+from stages.report import Outcome
 from stages.ticket import Ticket
 from stages.triage import Ownership
 
@@ -50,7 +51,8 @@ def after_hold(report: GateReport) -> Sequence[EntryPoint]:
     return (EntryPoint.REFIX,)
 
 
-def fails_now(report: GateReport) -> tuple[CheckId, ...]:
-    """Every id that fails with the patch though it need not, the reproduction's among them."""
-    own = report.reproduction.failing if report.reproduction else ()
-    return tuple(dict.fromkeys((*own, *report.newly_failing)))
+def passes_now(report: GateReport) -> frozenset[CheckId]:
+    """Every id that was run with the patch and passed; a check as a whole by its own name."""
+    runs = (*((report.reproduction,) if report.reproduction else ()), *report.checks)
+    passed = {test.id for run in runs for test in run.outcomes if test.outcome is Outcome.PASSED}
+    return frozenset(passed | {run.check for run in report.checks if run.passed})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -93,18 +93,22 @@ def of_known_paths(ending: Ending, known: Callable[[str], bool]) -> Ending:
 
 def evidence_of(hold: Hold) -> Evidence:
     """A check's exit status is evidence; what the policy says of a diff is not."""
-    return Evidence.EXIT_STATUS if hold.cause is HoldCause.CHECK else Evidence.NONE
+    seen = hold.cause is HoldCause.CHECK and (hold.exit_status is not None or bool(hold.failing))
+    return Evidence.EXIT_STATUS if seen else Evidence.NONE
 
 
 def refix(
-    attempt: int, held: Patch, patch: Patch, was_failing: tuple[CheckId, ...], fails: tuple[CheckId, ...]
+    attempt: int, held: Patch, patch: Patch, was_failing: tuple[CheckId, ...], passes: Collection[CheckId]
 ) -> Refix:
-    """How an attempt differs from the held one, and what became of the checks that held it."""
+    """How an attempt differs from the held one, and what became of the checks that held it.
+
+    What was not run, or did not end, does not count as passing.
+    """
     return Refix(
         attempt=attempt,
         edits=new_edits(held, patch),
-        now_passing=tuple(check for check in was_failing if check not in fails),
-        still_failing=tuple(check for check in was_failing if check in fails),
+        now_passing=tuple(check for check in was_failing if check in passes),
+        still_failing=tuple(check for check in was_failing if check not in passes),
     )
 
 

@@ -113,7 +113,9 @@ class RunIsOver(RunError):
 
 
 class NoInterpreter(WrongInput):
-    """The interpreter {python}, which .github/ticketsmith.toml names, is not there: make it, or name another one."""
+    """The interpreter {python}, which .github/ticketsmith.toml names, is not there: name one that is on PATH, such as
+    python3.12, or the path of one, such as .venv/bin/python, from the top of the repository.
+    """
 
 
 # --- Verification --------------------------------------------------------------------------------------------------

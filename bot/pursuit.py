@@ -78,6 +78,7 @@ class Pursuit:
         self.journal = RunJournal(stores.events, run.id, now=stores.now, watcher=progress.fact)
         self.agent = agent(Audited(stores, run, self.journal))
         self.signatures: tuple[ErrorSignature, ...] = ()
+        self.red: tuple[ErrorSignature, ...] = ()  # of what the reproduction printed; the others are of the alert
         self.environment = ""
         self.view = RepoView()
 

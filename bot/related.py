@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot import facts
-from bot.alert import signatures_of
+from bot.alert import both, signatures_of, signatures_of_red
 from bot.closing import write_down
 from bot.endings import About
 from bot.facts import outcome_of
@@ -16,7 +16,7 @@ from bot.fix import fix_of
 from bot.pursuit import Pursuit
 from bot.run import Run, RunState
 from memory.signature import match
-from memory.types import Evidence, Verify, VerifyOutcome
+from memory.types import ErrorSignature, Evidence, Verify, VerifyOutcome
 from stages.diagnosis import Diagnosed
 from stages.patch import Patch
 from stages.report import Reproduction
@@ -26,7 +26,7 @@ _DIAGNOSED: Final = TypeAdapter(Diagnosed)
 
 def duplicate_of(pursuit: Pursuit, reproduction: Reproduction) -> Run | None:
     """A published run that fixes the same failure, shown by the same test, on the same base."""
-    for other in _published(pursuit):
+    for other in _of_same_failure(pursuit, pursuit.signatures, _published(pursuit)):
         theirs = pursuit.stores.steps.recorded(other.id, "diagnose", _DIAGNOSED)
         shown = theirs.value.reproduction if theirs else None
         if other.base == pursuit.run.base and shown is not None and shown.test == reproduction.test:
@@ -37,9 +37,12 @@ def duplicate_of(pursuit: Pursuit, reproduction: Reproduction) -> Run | None:
 def mark_recurred(pursuit: Pursuit) -> tuple[Run, ...]:
     """Write down that the fixes of the same failure that are in this base already did not hold.
 
-    A published run ends with that; one that was verified is contradicted.
+    A published run ends with that; one that was verified is contradicted. What counts is the failure that code saw
+    here, not the one that somebody pasted.
     """
-    came_back = tuple(run for run in (*_published(pursuit), *_verified(pursuit)) if _is_in_base(pursuit, run))
+    before = (*_published(pursuit), *_verified(pursuit))
+    same = _of_same_failure(pursuit, pursuit.red, before)
+    came_back = tuple(run for run in same if _is_in_base(pursuit, run))
     for run in came_back:
         fix = fix_of(pursuit.stores.steps, run)
         edits = fix.patch.edits if fix else ()
@@ -57,23 +60,28 @@ def mark_recurred(pursuit: Pursuit) -> tuple[Run, ...]:
 
 
 def _published(pursuit: Pursuit) -> Iterator[Run]:
-    """Published runs of the same failure."""
-    return _of_same_failure(pursuit, pursuit.stores.runs.list(RunState.PUBLISHED, scope=pursuit.run.scope))
+    return iter(pursuit.stores.runs.list(RunState.PUBLISHED, scope=pursuit.run.scope))
 
 
 def _verified(pursuit: Pursuit) -> Iterator[Run]:
-    """Runs of the same failure whose fix was seen to work."""
+    """Runs whose fix was seen to work."""
     ended = pursuit.stores.runs.list(RunState.ENDED, scope=pursuit.run.scope)
     worked = outcome_of(Verify(outcome=VerifyOutcome.WORKED))
-    return _of_same_failure(pursuit, (run for run in ended if run.outcome == worked))
+    return (run for run in ended if run.outcome == worked)
 
 
-def _of_same_failure(pursuit: Pursuit, runs: Iterable[Run]) -> Iterator[Run]:
-    """Those with an equal signature, this run left out."""
+def _of_same_failure(pursuit: Pursuit, ours: tuple[ErrorSignature, ...], runs: Iterable[Run]) -> Iterator[Run]:
+    """Those whose alert or red output has an equal signature, this run left out."""
     for run in runs:
-        met = match(pursuit.signatures, signatures_of(run.ticket, pursuit.view))
+        met = match(ours, _theirs(pursuit, run))
         if run.id != pursuit.run.id and met is not None and met.strong:
             yield run
+
+
+def _theirs(pursuit: Pursuit, run: Run) -> tuple[ErrorSignature, ...]:
+    fix = fix_of(pursuit.stores.steps, run)
+    red = signatures_of_red(fix.red, fix.reproduction, pursuit.view) if fix and fix.red else ()
+    return both(signatures_of(run.ticket, pursuit.view), red)
 
 
 def _is_in_base(pursuit: Pursuit, run: Run) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot import decisions, facts
-from bot.alert import asking_of, signatures_of, view_of, with_red
+from bot.alert import asking_of, both, signatures_of, signatures_of_red, view_of
 from bot.attempts import Attempts, Found, next_attempt
 from bot.baseline import Baseline
 from bot.bench import Bench
@@ -22,6 +22,7 @@ from memory.errors import MemoryFault
 from memory.types import Drop, DropCause, Evidence, MemoryVersion, NotOurs, NotOursCause
 from stages.agents.model import NoModel, UnknownPrice
 from stages.case import Case
+from stages.comparison import shows_red
 from stages.diagnosis import Absent, Diagnosed, Diagnosis, DiagnosisGiven
 from stages.errors import LimitReached, ParkCause, Parked, StageError, Stopped, UnreadableAnswer
 from stages.prompt import EntryPoint
@@ -87,8 +88,10 @@ class Runner:
             base = self._pursuit.once("baseline", _BASELINE, lambda: self._take_baseline(workspace))
             version = self._pursuit.once("memory", _VERSION, self._pin_memory)
             self._pursuit.stores.runs.pin(self._pursuit.run.id, version.number)
-            case = self._case(workspace, base)
+            workspace.reset()
+            case = self._case(base)
             end = self._stages(case, base, workspace, version)
+            self._go_on()
         except Stopped:
             end = _STOPPED
         except LimitReached as limit:
@@ -118,10 +121,10 @@ class Runner:
         sources = read_sources(repository, default_commit(repository), self._bench.config)
         return self._pursuit.stores.memory.publish_sources(self._pursuit.run.scope, sources, now)
 
-    def _case(self, workspace: Workspace, base: Baseline) -> Case:
+    def _case(self, base: Baseline) -> Case:
         pursuit, run = self._pursuit, self._pursuit.run
         pursuit.environment = self._bench.config.environment
-        pursuit.view = view_of(workspace.files())
+        pursuit.view = view_of(pursuit.repository.files(run.base))
         pursuit.signatures = signatures_of(run.ticket, pursuit.view)
         asking = asking_of(run.scope, run.created, pursuit.signatures, pursuit.environment)
         case = Case.of(run.ticket, asking, checks=base.checks, baseline=base.reports)
@@ -138,6 +141,9 @@ class Runner:
         if reproduction is None:
             return _without_reproduction(diagnosed)
         red = self._pursuit.once("reproduce", _REPORT, lambda: self._reproduce(workspace, reproduction))
+        if not shows_red(red, reproduction.test):
+            told = "the test that showed the failure does not fail when code runs it on the clean base"
+            return End(ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told=told)
         case = self._with_signature_of(red, reproduction, case)
         if other := duplicate_of(self._pursuit, reproduction):
             return End(
@@ -156,7 +162,7 @@ class Runner:
                 Triage, EntryPoint.TRIAGE, TriageGiven(case=case), workspace=workspace, version=version
             ),
         )
-        cause = decisions.not_ours(ownership, case.ticket, self._pursuit.signatures, workspace.files())
+        cause = decisions.not_ours(ownership, case.ticket, self._pursuit.signatures, self._pursuit.view.files)
         self._pursuit.tell(
             facts.Decided(
                 what="not ours" if cause else "ours",
@@ -183,7 +189,8 @@ class Runner:
     def _with_signature_of(self, red: CheckReport, reproduction: Reproduction, case: Case) -> Case:
         """The case, asked from now on with the signature of the red output too."""
         pursuit = self._pursuit
-        pursuit.signatures = with_red(pursuit.signatures, red, reproduction, pursuit.view)
+        pursuit.red = signatures_of_red(red, reproduction, pursuit.view)
+        pursuit.signatures = both(pursuit.signatures, pursuit.red)
         return case.asked_with(pursuit.signatures)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pydantic import TypeAdapter
 from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from bot.book import Book
 from bot.errors import NoSuchRun
@@ -16,6 +17,10 @@ from bot.tables import RunRow, StepRow
 from memory.types import RunId
 
 T = TypeVar("T")
+
+SENT_BACK: Final = "sent-back"
+"""The step that says of an attempt that a person sent its published patch back."""
+SAID: Final = frozenset({SENT_BACK})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +57,14 @@ class StepStore:
             return Done(value=adapter.validate_json(row.result))
 
     def start(self, run: RunId, name: str, *, attempt: int = 1) -> None:
-        """Write down that the step begins, or begins again after an interruption."""
+        """Write down that the step begins, or begins again: then what came after it counts as not done any more.
+
+        What a person said (`SAID`) stays.
+        """
         with self._book.writing() as session:
+            if before := session.get(StepRow, _key(session, run, name, attempt)):
+                for later in session.exec(_after(before)):
+                    later.result, later.finished = None, None
             self._begun(session, run, name, attempt)
 
     def finish(self, run: RunId, name: str, adapter: TypeAdapter[T], value: T, *, attempt: int = 1) -> None:
@@ -87,6 +98,16 @@ class StepStore:
             session.add(row)
         row.started, row.finished, row.result = self._book.now(), None, None
         return row
+
+
+def _after(row: StepRow) -> SelectOfScalar[StepRow]:
+    """The steps of the same run and generation that began after this one."""
+    return select(StepRow).where(
+        StepRow.run == row.run,
+        StepRow.generation == row.generation,
+        StepRow.started > row.started,
+        col(StepRow.name).not_in(SAID),
+    )
 
 
 def _key(session: Session, run: RunId, name: str, attempt: int) -> tuple[str, int, str, int]:

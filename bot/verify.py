@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot import facts
-from bot.alert import asking_of, signatures_of, view_of, with_red
+from bot.alert import asking_of, both, signatures_of, signatures_of_red, view_of
 from bot.baseline import Baseline
 from bot.bench import Bench, cleaned
 from bot.conclusion import Conclusion, End
@@ -81,7 +81,8 @@ class Verifier:
         shown = self._bench.reproduce(workspace, fix.reproduction)
         where = f"the merged commit {commit[:7]}"
         self._pursuit.tell(*(facts.checked(report, where) for report in (*now.reports, asked, shown)))
-        red = _newly_red(fix.before, now) or asked.failing
+        was_red = {test for report in fix.before.reports for test in report.failing}
+        red = _newly_red(fix.before, now) or tuple(test for test in asked.failing if test not in was_red)
         if shows_red(shown, fix.reproduction.test):
             self._end(fix, commit, VerifyOutcome.RECURRED, (fix.reproduction.test,), case)
         elif shows_green(shown, fix.reproduction.test) and not red:
@@ -94,12 +95,12 @@ class Verifier:
             )
 
     def _named(self, fix: Fix, given: VerificationGiven, workspace: Workspace) -> CheckId:
-        """The check that the model names; that of the reproduction where it names none. Code runs both anyway."""
+        """The check that the model names; the reproduction where it names none. Code runs that one anyway."""
         try:
             return self._pursuit.ask(Verification, EntryPoint.VERIFY, given, workspace=workspace, version=fix.version)
         except (UnreadableAnswer, LimitReached) as error:
             self._pursuit.tell(facts.Decided(what="the check of the reproduction is run", because=str(error)))
-            return fix.reproduction.check
+            return fix.reproduction.test
 
     def _end(
         self,
@@ -124,7 +125,8 @@ class Verifier:
         pursuit.environment = self._bench.config.environment
         pursuit.view = view_of(workspace.files())
         alert = signatures_of(run.ticket, pursuit.view)
-        pursuit.signatures = with_red(alert, fix.red, fix.reproduction, pursuit.view) if fix.red else alert
+        red = signatures_of_red(fix.red, fix.reproduction, pursuit.view) if fix.red else ()
+        pursuit.signatures = both(alert, red)
         asking = asking_of(run.scope, run.created, alert, pursuit.environment)
         case = Case.of(run.ticket, asking, checks=now.checks, baseline=now.reports)
         return case.asked_with(pursuit.signatures)
