@@ -23,6 +23,6 @@ def interpreter(config: RepositoryConfig, repository: Repository) -> Path:
 def _named(python: str, folder: Path) -> Path:
     """A name is looked up on PATH, as a shell does it; anything with a `/` is a path, relative to the repository."""
     found = (folder / os.path.expanduser(python)).absolute() if "/" in python else shutil.which(python)
-    if found is None or not Path(found).exists():
+    if found is None or not Path(found).is_file():
         raise NoInterpreter(python=python)
     return Path(found)
