@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ from pydantic import TypeAdapter
 
 from bot.agents import check_price, model_of, program_name, program_of
 from bot.alert import signatures_at, signatures_of
+from bot.alone import alone
 from bot.bench import Bench, clear
 from bot.book import Book, upgrade_runs, utc_now
 from bot.budget import budget_of
-from bot.closing import Stores, already_over, write_down
+from bot.closing import already_over, write_down
 from bot.conclusion import Conclusion
 from bot.config import Settings
 from bot.endings import About
@@ -34,6 +34,7 @@ from bot.runner import Runner
 from bot.runs import RunStore
 from bot.sources import default_commit, read_config
 from bot.steps import SENT_BACK, StepStore
+from bot.stores import Stores
 from bot.verify import Verifier
 from memory.database import open_database, upgrade_memory
 from memory.index import FtsSearch
@@ -96,6 +97,7 @@ class App:
             notes=RequeueNotes(self.book),
             memory=memory,
             recall=Recall(memory, FtsSearch(self.settings.home / "index")),
+            work=self._work,
             now=self.book.now,
         )
 
@@ -130,14 +132,16 @@ class App:
                 place=str(repository.folder),
                 # With its path in full: `runs retry` may be called from another folder.
                 model=program_name(program_for(self._command).command) if self._command else self._agent_name,
+                attempts=self.choices.attempts,
+                sandbox=self.choices.sandbox,
             )
         )
 
     def pursue(self, run: Run, progress: Progress) -> Run:
         """Take a run as far as it goes; a run that cannot even begin here is parked. Raises BeingWorkedOn."""
-        with self._alone(run):
-            if already_over(self.stores, run):
-                return self.stores.runs.get(run.id)
+        with self._alone(run) as run:
+            if not run.open:
+                return run
             try:
                 pursuit, bench = self._prepared(run, progress)
             except Parked as parked:
@@ -148,7 +152,9 @@ class App:
 
     def verify(self, run: Run, ref: str | None, progress: Progress) -> Run:
         """Judge a published patch where it was merged; see `Verifier.verify` for what it raises."""
-        with self._alone(run):
+        with self._alone(run) as run:
+            if not run.open:
+                return run
             pursuit, bench = self._prepared(run, progress)
             return Verifier(pursuit, bench, Conclusion(pursuit, bench, self.publisher)).verify(ref)
 
@@ -166,7 +172,7 @@ class App:
         """
         match run.state:
             case RunState.PUBLISHED:
-                with self._alone(run):
+                with self._alone(run) as run:
                     self.stores.notes.add(run.scope, run.ticket.id, text, author)
                     self.stores.steps.finish(run.id, SENT_BACK, TypeAdapter(bool), True, attempt=run.attempt)
                     return self.stores.runs.set_state(run.id, RunState.WORKING)
@@ -186,7 +192,7 @@ class App:
         """
         self.stores.runs.request_stop(run.id)
         try:
-            with self._alone(run):
+            with self._alone(run) as run:
                 return self._dropped(run, DropCause.STOPPED)
         except BeingWorkedOn:
             return self.stores.runs.get(run.id)
@@ -195,11 +201,11 @@ class App:
         """End the open run of a ticket, if there is one, because another one takes its place. Raises BeingWorkedOn."""
         if (run := self.stores.runs.open_run(scope, ticket)) is None:
             return None
-        with self._alone(run):
+        with self._alone(run) as run:
             return self._dropped(run, DropCause.SUPERSEDED)
 
     def _dropped(self, run: Run, cause: DropCause) -> Run:
-        if not already_over(self.stores, run):
+        if run.open:
             about = About.of(run, self._signatures(run))
             ending = about.ending(Drop(cause=cause), at=self.book.now(), final=True, evidence=Evidence.NONE)
             write_down(self.stores, ending)
@@ -216,16 +222,11 @@ class App:
         return self.stores.runs.set_state(run.id, RunState.PARKED, cause=cause, reason=reason)
 
     @contextmanager
-    def _alone(self, run: Run) -> Iterator[None]:
-        """Hold the run for this process; the lock goes with the process, however it dies. Raises BeingWorkedOn."""
-        path = self._work / f"{run.id}.lock"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise BeingWorkedOn(run=run.id) from error
-            yield
+    def _alone(self, run: Run) -> Iterator[Run]:
+        """The run as it stands, held for this process. Raises BeingWorkedOn."""
+        with alone(self._work, run.id):
+            already_over(self.stores, run)
+            yield self.stores.runs.get(run.id)
 
     @property
     def _work(self) -> Path:
@@ -243,16 +244,16 @@ class App:
         repository = Repository.open(Path(run.place))
         config = read_config(repository, default_commit(repository))
         bench = partial(self._bench, run, repository, config, interpreter(config, repository))
-        sandbox = self._sandbox()
+        sandbox, agent = self._sandbox(run), self._agent_of(run)
         self.stores.runs.save_level(run.id, sandbox.level)
         pursuit = Pursuit(
             self.stores,
             run,
             repository=repository,
-            agent=self._agents(run, sandbox),
+            agent=self._agents(agent, sandbox),
             budget=budget_of(
                 run,
-                self.choices.model or run.model,
+                agent,
                 self.settings.limits,
                 self.stores.events.of(run.id),
                 self._stopped(run.id),
@@ -261,8 +262,9 @@ class App:
         )
         return pursuit, bench(sandbox)
 
-    def _sandbox(self) -> Sandbox:
-        return choose(self.choices.sandbox or self.settings.sandbox or "auto", trusted=self.choices.trusted)
+    def _sandbox(self, run: Run) -> Sandbox:
+        wanted = self.choices.sandbox or run.sandbox or self.settings.sandbox or "auto"
+        return choose(wanted, trusted=self.choices.trusted)
 
     def _bench(
         self, run: Run, repository: Repository, config: RepositoryConfig, python: Path, sandbox: Sandbox
@@ -274,7 +276,7 @@ class App:
             config=config,
             workspaces=workspaces,
             gate=Gate(workspaces, policy_of(config), self.scrubber),
-            attempts=self.choices.attempts or config.attempts or self.settings.attempts,
+            attempts=self.choices.attempts or run.attempts_at_most or config.attempts or self.settings.attempts,
             stopped=self._stopped(run.id),
             clean=self.book.clean,
         )
@@ -296,8 +298,10 @@ class App:
     def _agent_name(self) -> str:
         return program_name(self._command) or self._model_name
 
-    def _agents(self, run: Run, sandbox: Sandbox) -> Callable[[Audited], Agent]:
-        name = self.choices.model or program_name(self.choices.agent) or run.model or self._agent_name
+    def _agent_of(self, run: Run) -> str:
+        return self.choices.model or program_name(self.choices.agent) or run.model or self._agent_name
+
+    def _agents(self, name: str, sandbox: Sandbox) -> Callable[[Audited], Agent]:
         if command := program_of(name):
             program = program_for(command)
             return lambda journal: ProgramAgent(journal, program, sandbox)

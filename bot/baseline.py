@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from memory.types import CheckId
 from stages.errors import ParkCause, Parked
 from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.workspace import Workspace
@@ -26,6 +27,11 @@ class Baseline:
 
     checks: tuple[Check, ...]
     reports: tuple[CheckReport, ...]
+
+    @property
+    def known(self) -> frozenset[CheckId]:
+        """The checks, and every test that they collected."""
+        return frozenset(test for report in self.reports for test in (report.check, *report.collected))
 
 
 def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:

@@ -18,10 +18,11 @@ def budget_of(
 ) -> Budget:
     """What `run` may still spend; the embedded model costs time only, unless the operator set limits."""
     costs = [event.fact for event in events if isinstance(event.fact, ModelAnswered)]
+    # The row knows of calls that failed, the events of those after the row was last written.
     spent = Spent(
-        calls=len(costs),
-        tokens=sum(cost.tokens_in + cost.tokens_out for cost in costs),
-        money=sum(cost.price for cost in costs),
+        calls=max(run.spent.calls, len(costs)),
+        tokens=max(run.spent.tokens, sum(cost.tokens_in + cost.tokens_out for cost in costs)),
+        money=max(run.spent.money, sum(cost.price for cost in costs)),
         minutes=run.spent.minutes,
     )
     own = OFFLINE_LIMITS if model == OFFLINE and limits == Limits() else limits

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
-
 from bot import facts
-from bot.events import EventStore
 from bot.journal import RunJournal
-from bot.requeue import RequeueNotes
 from bot.run import Run, RunState
-from bot.runs import RunStore
-from bot.steps import StepStore
+from bot.stores import Stores
 from memory.lessons import render
-from memory.recall import Recall
 from memory.recording import Recorded
-from memory.store import MemoryStore
 from memory.types import RunEnding
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stores:
-    """Where everything is written down."""
-
-    runs: RunStore
-    steps: StepStore
-    events: EventStore
-    notes: RequeueNotes
-    memory: MemoryStore
-    recall: Recall
-    now: Callable[[], datetime]
 
 
 def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = None) -> Recorded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import assert_never
 
 from bot.run import Run
 from memory.slots import hashed
@@ -20,12 +21,14 @@ from memory.types import (
     Hold,
     HoldCause,
     NotOurs,
+    PassAfterHold,
     PathAt,
     Refix,
     RunEnding,
     RunId,
     Scope,
     TicketId,
+    Verify,
 )
 from stages.patch import Patch
 
@@ -81,14 +84,32 @@ class About:
         )
 
 
-def of_known_paths(ending: Ending, known: Callable[[str], bool]) -> Ending:
-    """The ending with a hash for the path of each file that a patch adds: a model chose that name."""
-    if isinstance(ending, Drop | NotOurs):
-        return ending
-    return replace(
-        ending,
-        edits=tuple(edit if known(edit.path) else replace(edit, path=hashed(edit.path)) for edit in ending.edits),
-    )
+def of_known_names(ending: Ending, is_file: Callable[[str], bool], is_check: Callable[[CheckId], bool]) -> Ending:
+    """The ending with a hash for each file and test that the base does not have: a model chose that name."""
+
+    def checks(ids: tuple[CheckId, ...]) -> tuple[CheckId, ...]:
+        return tuple(test if is_check(test) else CheckId(hashed(test)) for test in ids)
+
+    match ending:
+        case Drop():
+            return ending
+        case NotOurs():
+            return replace(ending, proof=checks(ending.proof))
+        case _:
+            pass
+    edits = tuple(edit if is_file(edit.path) else replace(edit, path=hashed(edit.path)) for edit in ending.edits)
+    match ending:
+        case Hold():
+            return replace(ending, edits=edits, failing=checks(ending.failing))
+        case Refix():
+            now, still = checks(ending.now_passing), checks(ending.still_failing)
+            return replace(ending, edits=edits, now_passing=now, still_failing=still)
+        case PassAfterHold():
+            return replace(ending, edits=edits)
+        case Verify():
+            return replace(ending, edits=edits, checks=checks(ending.checks))
+        case _:
+            assert_never(ending)
 
 
 def evidence_of(hold: Hold) -> Evidence:

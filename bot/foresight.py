@@ -39,4 +39,4 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
     found = signatures_of(ticket, view_of(repository.files(commit)))
     asking = asking_of(scope, now, found, config.environment)
     query = Case(ticket=ticket, asking=asking).query(entry_point)
-    return Foresight(signatures=found, context=app.stores.recall(query, version))
+    return Foresight(signatures=found, context=app.stores.context(query, version))

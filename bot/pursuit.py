@@ -9,15 +9,16 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from bot import facts
-from bot.closing import Stores, write_down
-from bot.endings import About, of_known_paths
+from bot.closing import write_down
+from bot.endings import About, of_known_names
 from bot.facts import Fact
 from bot.journal import RunJournal
 from bot.progress import Progress
 from bot.run import Run
+from bot.stores import Stores
 from memory.recording import Recorded
 from memory.signature import RepoView
-from memory.types import Ending, EndingId, ErrorSignature, Evidence, Injection, MemoryVersion, PathAt
+from memory.types import CheckId, Ending, EndingId, ErrorSignature, Evidence, Injection, MemoryVersion, PathAt
 from stages.agents.base import Agent
 from stages.agents.limits import Budget
 from stages.base import Desk, Stage
@@ -79,6 +80,7 @@ class Pursuit:
         self.agent = agent(Audited(stores, run, self.journal))
         self.signatures: tuple[ErrorSignature, ...] = ()
         self.red: tuple[ErrorSignature, ...] = ()  # of what the reproduction printed; the others are of the alert
+        self.known: frozenset[CheckId] = frozenset()  # checks, and tests that they collect at the base
         self.environment = ""
         self.view = RepoView()
 
@@ -101,7 +103,7 @@ class Pursuit:
         """Write down what code saw or decided."""
         self.journal.record(*told)
 
-    # --- The one call of recall ------------------------------------------------------------------------------------
+    # --- Questions -------------------------------------------------------------------------------------------------
 
     def ask(
         self,
@@ -114,7 +116,7 @@ class Pursuit:
     ) -> Found:
         """Have a stage ask its question, with what memory has to say for it."""
         asking = stage(entry_point, Desk(agent=self.agent, workspace=workspace, limits=self.budget))
-        return asking.run(given, context=self.stores.recall(asking.query(given), version))
+        return asking.run(given, context=self.stores.context(asking.query(given), version))
 
     # --- Endings -----------------------------------------------------------------------------------------------
 
@@ -130,7 +132,7 @@ class Pursuit:
         """Write an ending down, with its lesson and the version that shows it."""
         about = About.of(self.run, self.signatures, self.environment)
         value = about.ending(
-            of_known_paths(ending, self._is_at_base),
+            of_known_names(ending, self._is_at_base, self.known.__contains__),
             at=self.stores.now(),
             final=final,
             evidence=evidence,

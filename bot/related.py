@@ -9,8 +9,10 @@ from pydantic import TypeAdapter
 
 from bot import facts
 from bot.alert import both, signatures_of, signatures_of_red
+from bot.alone import alone
 from bot.closing import write_down
 from bot.endings import About
+from bot.errors import BeingWorkedOn
 from bot.facts import outcome_of
 from bot.fix import fix_of
 from bot.pursuit import Pursuit
@@ -44,19 +46,26 @@ def mark_recurred(pursuit: Pursuit) -> tuple[Run, ...]:
     same = _of_same_failure(pursuit, pursuit.red, before)
     came_back = tuple(run for run in same if _is_in_base(pursuit, run))
     for run in came_back:
-        fix = fix_of(pursuit.stores.steps, run)
-        edits = fix.patch.edits if fix else ()
-        ending = About.of(run, pursuit.signatures, pursuit.environment).ending(
-            Verify(outcome=VerifyOutcome.RECURRED, edits=edits, commit=pursuit.run.base),
-            at=pursuit.stores.now(),
-            final=run.open,
-            evidence=Evidence.EXIT_STATUS,
-        )
-        pursuit.tell(
-            facts.Decided(what=f"the fix of run {run.id} did not hold", because="the same failure is red with it")
-        )
-        write_down(pursuit.stores, ending)
+        try:
+            with alone(pursuit.stores.work, run.id):
+                _contradict(pursuit, pursuit.stores.runs.get(run.id))
+        except BeingWorkedOn:
+            pursuit.tell(facts.Decided(what=f"run {run.id} is left to the process that works on it"))
     return came_back
+
+
+def _contradict(pursuit: Pursuit, run: Run) -> None:
+    if run.state not in (RunState.PUBLISHED, RunState.ENDED):
+        return  # sent back meanwhile: its next attempt will see
+    fix = fix_of(pursuit.stores.steps, run)
+    ending = About.of(run, pursuit.signatures, pursuit.environment).ending(
+        Verify(outcome=VerifyOutcome.RECURRED, edits=fix.patch.edits if fix else (), commit=pursuit.run.base),
+        at=pursuit.stores.now(),
+        final=run.open,
+        evidence=Evidence.EXIT_STATUS,
+    )
+    pursuit.tell(facts.Decided(what=f"the fix of run {run.id} did not hold", because="the same failure is red with it"))
+    write_down(pursuit.stores, ending)
 
 
 def _published(pursuit: Pursuit) -> Iterator[Run]:

@@ -29,6 +29,8 @@ class Opening:
     place: str
     model: str = ""
     level: str = ""  # of the sandbox
+    attempts: int | None = None  # at most, where the call said so
+    sandbox: str = ""  # the level that the call asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,8 @@ class Run:
     level: str
     created: datetime
     updated: datetime
+    attempts_at_most: int | None = None  # where the call that began it said so
+    sandbox: str = ""  # the level that this call asked for
     park_cause: ParkCause | None = None
     park_reason: str = ""
     memory_version: int | None = None  # the one that the run reads; None before it is pinned

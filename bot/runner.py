@@ -123,7 +123,7 @@ class Runner:
 
     def _case(self, base: Baseline) -> Case:
         pursuit, run = self._pursuit, self._pursuit.run
-        pursuit.environment = self._bench.config.environment
+        pursuit.environment, pursuit.known = self._bench.config.environment, base.known
         pursuit.view = view_of(pursuit.repository.files(run.base))
         pursuit.signatures = signatures_of(run.ticket, pursuit.view)
         asking = asking_of(run.scope, run.created, pursuit.signatures, pursuit.environment)

@@ -54,6 +54,8 @@ class RunStore:
                 base=opening.base,
                 model=opening.model,
                 level=opening.level,
+                attempts_at_most=opening.attempts,
+                sandbox=opening.sandbox,
                 created=now,
                 updated=now,
             )
@@ -223,6 +225,8 @@ def _run(row: RunRow) -> Run:
         place=row.place,
         model=row.model,
         level=row.level,
+        attempts_at_most=row.attempts_at_most,
+        sandbox=row.sandbox,
         created=row.created,
         updated=row.updated,
         park_cause=ParkCause(row.park_cause) if row.park_cause else None,

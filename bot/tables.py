@@ -48,6 +48,8 @@ class RunRow(BotTable, table=True):
     base: str
     model: str
     level: str
+    attempts_at_most: int | None
+    sandbox: str
     branch: str = ""
     commit: str | None = None
     patch: str = Field(default="", sa_type=Text)

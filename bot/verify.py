@@ -55,14 +55,20 @@ class Verifier:
         return stores.runs.get(run.id)
 
     def _verify(self, fix: Fix, commit: CommitId) -> None:
-        run = self._pursuit.run
-        if self._pursuit.repository.contains(commit, fix.patch):
-            self._judge(fix, commit)
-        elif self._pursuit.stores.now() - self._published() >= QUIET:
-            end = End(ending=Verify(outcome=VerifyOutcome.UNVERIFIED), told="quiet for 14 days, and not merged")
+        try:
+            self._judge_if_merged(fix, commit)
+        except (NotMerged, NotVerified) as unknown:
+            if self._pursuit.stores.now() - self._published() < QUIET:
+                raise
+            self._pursuit.tell(facts.Decided(what="unverified", because=str(unknown)))
+            end = End(ending=Verify(outcome=VerifyOutcome.UNVERIFIED), told="quiet for 14 days, and not verified")
             self._conclusion.end(end, None, None)
-        else:
+
+    def _judge_if_merged(self, fix: Fix, commit: CommitId) -> None:
+        run = self._pursuit.run
+        if not self._pursuit.repository.contains(commit, fix.patch):
             raise NotMerged(run=run.id, commit=commit[:7], branch=run.branch)
+        self._judge(fix, commit)
 
     def _published(self) -> datetime:
         """When the patch went out; looking at the run since then does not count as news of it."""
@@ -77,8 +83,8 @@ class Verifier:
         now = self._bench.baseline(workspace)
         case = self._case(fix, now, workspace)
         named = self._named(fix, VerificationGiven(case=case, patch=fix.patch, commit=commit), workspace)
-        asked = self._run(workspace, case, named)
         shown = self._bench.reproduce(workspace, fix.reproduction)
+        asked = shown if named == fix.reproduction.test else self._run(workspace, case, named)
         where = f"the merged commit {commit[:7]}"
         self._pursuit.tell(*(facts.checked(report, where) for report in (*now.reports, asked, shown)))
         was_red = {test for report in fix.before.reports for test in report.failing}
@@ -122,7 +128,7 @@ class Verifier:
     def _case(self, fix: Fix, now: Baseline, workspace: Workspace) -> Case:
         """The case as it stands on the merged commit."""
         pursuit, run = self._pursuit, self._pursuit.run
-        pursuit.environment = self._bench.config.environment
+        pursuit.environment, pursuit.known = self._bench.config.environment, fix.before.known
         pursuit.view = view_of(workspace.files())
         alert = signatures_of(run.ticket, pursuit.view)
         red = signatures_of_red(fix.red, fix.reproduction, pursuit.view) if fix.red else ()

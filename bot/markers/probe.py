@@ -71,7 +71,7 @@ class Probed(App):
     def _agent_name(self) -> str:
         return self._given.name if self._given else self._program.name
 
-    def _agents(self, run: Run, sandbox: Sandbox) -> Callable[[Audited], Agent]:  # noqa: ARG002 - one for all
+    def _agents(self, name: str, sandbox: Sandbox) -> Callable[[Audited], Agent]:  # noqa: ARG002 - one for all
         if self._given is not None:
             model = self._given
             return lambda journal: Loop(journal, model)

@@ -34,6 +34,8 @@ def _run() -> None:
         sa.Column("base", sa.String(), nullable=False),
         sa.Column("model", sa.String(), nullable=False),
         sa.Column("level", sa.String(), nullable=False),
+        sa.Column("attempts_at_most", sa.Integer(), nullable=True),
+        sa.Column("sandbox", sa.String(), nullable=False),
         sa.Column("branch", sa.String(), nullable=False),
         sa.Column("commit", sa.String()),
         sa.Column("patch", sa.Text(), nullable=False),
