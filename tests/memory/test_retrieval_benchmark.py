@@ -1,0 +1,53 @@
+"""The retrieval benchmark on a few notes: its figures can be trusted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.retrieval import main
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "few"
+    folder.mkdir()
+    docs = [
+        {"id": f"n{n}", "title": f"Gear{n} wheel{n} stuck", "body": f"The gear{n} needs oil{n} and rest."}
+        for n in range(30)
+    ]
+    asked: list[dict[str, object]] = [
+        {"id": f"q{n}", "title": f"Stuck gear{n} wheel{n}", "body": f"No oil{n} left.", "gold": [f"n{n}"]}
+        for n in range(9)
+    ]
+    asked.append({"id": "q9", "title": "Colour of the sky", "body": "It is green.", "gold": []})
+    for name, lines in (("docs", docs), ("queries", asked)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return folder
+
+
+def test_figures_come_with_intervals_and_the_seeds_rule_beside_ours(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--notes", str(data), "--queries", str(data), "--thresholds-from", str(data), "--json"]) == 0
+
+    (corpus,) = json.loads(capsys.readouterr().out)["corpora"]
+    whole = corpus["settings"]["whole"]
+    assert (corpus["notes"], corpus["questions"], corpus["thresholds"]) == (30, 10, "other questions")
+    assert whole["calibrated"]["0.01"]["recall"] == {"hits": 9, "of": 9, "share": 1.0, "low": 0.6637, "high": 1.0}
+    assert whole["calibrated"]["0.01"]["false_admission"]["hits"] == 0
+    assert whole["per_word_at_1.8"]["recall"]["of"] == 9
+    assert whole["milliseconds"]["calibrated"] > 0
+
+
+def test_people_get_lines(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--notes", str(data.parent)]) == 0
+
+    assert "per_word at 1.8" in capsys.readouterr().out
+
+
+def test_missing_data_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["--notes", str(tmp_path / "nowhere")])
