@@ -29,6 +29,7 @@ _PROBLEMS: Final = {
     errno.EXDEV: "lies on another filesystem",
 }
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
+_OUT_OF_REACH: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EXDEV)
 
 
 class Jail:
@@ -77,7 +78,10 @@ class Jail:
             os.unlink(name, dir_fd=folder)
 
     def list(self, folder: str = "") -> tuple[str, ...]:
-        """Paths of all files below a folder that `read` would open by their names, sorted."""
+        """Paths of all files below a folder that `read` would open by their names, sorted.
+
+        What is closed, lies on another filesystem or goes while we look is left out.
+        """
         start = plain(folder)
         with self._walk(start, folder) as top, _told(folder):
             found = []
@@ -113,19 +117,21 @@ class Jail:
 
     def _files(self, folder: int, path: str, deeper: int) -> Iterator[str]:
         with os.scandir(folder) as entries:
-            for entry in entries:
+            for entry in filter(lambda each: usable(each.name), entries):
                 inner = f"{path}/{entry.name}" if path else entry.name
-                if not usable(entry.name):
-                    continue
-                seen = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(seen.st_mode) and seen.st_nlink == 1:
-                    yield inner
-                elif stat.S_ISDIR(seen.st_mode) and deeper > 1:
-                    opened = _step(folder, entry.name)
-                    try:
-                        yield from self._files(opened, inner, deeper - 1)
-                    finally:
-                        os.close(opened)
+                with _skipped():
+                    seen = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(seen.st_mode) and seen.st_nlink == 1:
+                        yield inner
+                    elif stat.S_ISDIR(seen.st_mode) and deeper > 1:
+                        yield from self._folder(folder, entry.name, inner, deeper - 1)
+
+    def _folder(self, above: int, name: str, path: str, deeper: int) -> Iterator[str]:
+        opened = _step(above, name)
+        try:
+            yield from self._files(opened, path, deeper)
+        finally:
+            os.close(opened)
 
     def _content(self, path: str, file: int) -> bytes:
         parts: list[bytes] = []
@@ -184,6 +190,16 @@ def _must_be_a_file(path: str, seen: os.stat_result) -> None:
         refuse(path, "is no regular file")
     if seen.st_nlink != 1:
         refuse(path, "has a second name, which may lie outside the tree")
+
+
+@contextlib.contextmanager
+def _skipped() -> Iterator[None]:
+    """Goes on behind an entry that cannot be looked at: one that a command closed must not hide all others."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _OUT_OF_REACH:
+            raise
 
 
 @contextlib.contextmanager

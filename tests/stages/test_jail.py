@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from stages.errors import ParkCause, Parked, Refused
 from stages.jail import Jail
+from tests.stages.sandbox.ways import as_ordinary_user, new_world
 
 CANARY = b"canary-outside"
 
@@ -247,6 +248,31 @@ def test_the_list_holds_only_what_can_be_read(tree: Path, outside: Path) -> None
 def test_a_folder_that_is_not_there_cannot_be_listed(tree: Path) -> None:
     with pytest.raises(Refused, match="does not exist"):
         Jail(tree).list("nowhere")
+
+
+def test_a_closed_folder_hides_only_what_is_in_it() -> None:
+    def work(tree: Path) -> tuple[str, ...]:
+        for name in ("open", "shut", "unreadable", "without-names"):
+            (tree / name).mkdir()
+            (tree / name / "a.py").touch()
+        (tree / "shut").chmod(0)
+        (tree / "without-names").chmod(0o444)  # names can be listed, and nothing behind them be looked at
+        (tree / "unreadable").chmod(0o111)
+        return Jail(tree).list()
+
+    with new_world() as world:
+        assert as_ordinary_user(lambda: work(world.tree)) == ("open/a.py",)
+
+
+def test_another_filesystem_hides_only_what_is_on_it() -> None:
+    mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    if not any(mount.startswith("/dev/") for mount in mounts):
+        pytest.skip("nothing is mounted below /dev here")
+    here = os.stat("/dev").st_dev
+
+    listed = Jail(Path("/dev")).list()
+
+    assert {os.stat(f"/dev/{path}").st_dev for path in listed} <= {here}
 
 
 def test_a_full_disk_parks_the_run_and_leaves_the_old_content(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
