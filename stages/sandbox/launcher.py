@@ -162,6 +162,11 @@ def _confine(order: dict[str, Any]) -> None:
         rules = rule_set(**order["landlock"])
     os.chdir(order["folder"])
     user = os.getuid() if order["user"] is None else order["user"]
+    if user == 0:
+        raise PermissionError(
+            "commands never run as root, and no other user id is mapped here: start as an ordinary user, or give the "
+            "container a range of ids (subuid(5))"
+        )
     limit(order["limits"], user)
     if order["user"] is not None:
         become(user, capability_to_read(rules is not None) if order["reads_past_modes"] else None)

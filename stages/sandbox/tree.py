@@ -21,7 +21,8 @@ _LOOK_AFTER_BYTES: Final = 64 * 2**20  # a filesystem that lost less is not meas
 def user_for(tree: Path) -> int | None:
     """The id that commands in this tree run under, as user and as group, when we are root; else None: under ours.
 
-    Each tree has its own, so that limits count apart and one command's files are closed to the next one's.
+    Each tree has its own, so that limits count apart and one command's files are closed to the next one's. None also
+    for a root who has no other id: then only a level with a user namespace of its own can run a command.
     """
     if os.geteuid() != 0:
         return None

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from stages.errors import Parked
 from stages.sandbox import Command, Level
-from tests.stages.sandbox.ways import CANARY, Way, World, outsider
+from stages.sandbox.launcher import _libc, call
+from tests.stages.sandbox.ways import CANARY, WE_ARE_ROOT, Way, World, in_child, outsider
 
+CLONE_NEWUSER = 0x10000000
 REACHED = "reached the outside"
 
 
@@ -229,6 +232,34 @@ def test_a_command_has_no_privilege_and_can_gain_none(every_way: Way, world: Wor
         assert int(values["CapBnd"], 16) == 0
     if every_way.level is not Level.PLAIN:
         assert values["Seccomp"] == "2"
+
+
+def only_root_is_mapped() -> None:
+    """From here on a user namespace with one id, as in a container of an ordinary user without subordinate ids."""
+    call(_libc.unshare, CLONE_NEWUSER)
+    Path("/proc/self/setgroups").write_text("deny")
+    for kind in ("uid", "gid"):
+        Path(f"/proc/self/{kind}_map").write_text("0 0 1")
+
+
+@pytest.mark.skipif(not WE_ARE_ROOT, reason="an ordinary user cannot be root without another id here")
+def test_a_root_without_another_id_never_runs_a_command_as_root(way: Way, world: World) -> None:
+    os.chown(world.tree, 0, 0)
+    command = world.attack("import os; print('root' if os.getuid() == 0 else 'another')")
+
+    def ends() -> str:
+        try:
+            return way.sandbox().run(command).output
+        except Parked as parked:
+            return parked.reason
+
+    assert in_child(lambda: way.outside(command), only_root_is_mapped) == "root\n"
+    outcome = in_child(ends, only_root_is_mapped)
+
+    if way.level is Level.BUBBLEWRAP:
+        assert outcome == "another\n"
+    else:
+        assert "commands never run as root" in outcome
 
 
 def test_only_the_tree_and_temporary_folders_can_be_written(world: World, walls: Way) -> None:
