@@ -72,9 +72,15 @@ class Candidate:
         return self.block[0] + 1
 
     @cached_property
-    def digests(self) -> tuple[str, ...]:
-        """The digests of its edits, as the patch will have them."""
-        return tuple(edit_digest(run) for run in _runs(*self.block[1:]))
+    def digests(self) -> tuple[frozenset[str], ...]:
+        """The digests of its edits, as the patch will have them.
+
+        More than one set where a statement moved: a diff can show it as gone above and new below, or as its neighbour.
+        """
+        _, old, new = self.block
+        backwards = [run[::-1] for run in _runs(old[::-1], new[::-1])]
+        ways = (list(_runs(old, new)), [sorted(run, key=lambda line: line[0] == "+") for run in backwards])
+        return tuple(dict.fromkeys(frozenset(map(edit_digest, way)) for way in ways))
 
     @property
     def text(self) -> str:

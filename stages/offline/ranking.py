@@ -41,6 +41,7 @@ class Suspicion:
         self._known = frozenset(path for path, _ in self._lines)
         self._boosted = frozenset(boosted)
         self._words: dict[str, float] = {}
+        self._entered: dict[cst.FunctionDef, bool] = {}
         self._of: dict[cst.CSTNode, float | None] = {}
         for source in sources:
             for number, text in enumerate(source.lines, 1):
@@ -68,36 +69,28 @@ class Suspicion:
         """A definition outside functions ran before any test: as suspicious as the lines that use its name."""
         if (function := source.function(statement)) is not None:
             return _CALLED_AT_IMPORT if self._ran_at_import(source, function) else None
-        names = _defined(source, statement)
-        best = max((self._words.get(name, 0.0) for name in names), default=0.0)
+        match statement:
+            case cst.FunctionDef():
+                (first, _), (last, _) = source.span(statement.body)
+                best = max((self._lines.get((source.path, line), 0.0) for line in range(first, last + 1)), default=0.0)
+            case cst.SimpleStatementLine():
+                best = max((self._words.get(name, 0.0) for name in source.defined_by(statement)), default=0.0)
+            case _:
+                return None
         return best * _AT_IMPORT if best else None
 
     def _ran_at_import(self, source: Source, function: cst.FunctionDef) -> bool:
-        outer = function
-        while (above := source.function(outer)) is not None:
-            outer = above
-        (first, _), (last, _) = source.span(outer.body)
-        unseen = all((source.path, line) not in self._seen for line in range(first, last + 1))
-        return outer.name.value in source.at_import and unseen
-
-
-def _defined(source: Source, statement: cst.CSTNode) -> list[str]:
-    match statement:
-        case cst.FunctionDef():
-            return [
-                parameter.name.value
-                for parameter in source.of(cst.Param)
-                if source.within(parameter, cst.FunctionDef) is statement
-            ]
-        case cst.SimpleStatementLine():
-            words = re.findall(r"\w+", source.cut(statement).partition("=")[0])
-            return words + _owner_of_field(source, statement)
-        case _:
-            return []
-
-
-def _owner_of_field(source: Source, statement: cst.CSTNode) -> list[str]:
-    return [above.name.value for above in source.ancestors(statement) if isinstance(above, cst.ClassDef)]
+        """True for a function that no test is seen to enter, and that the module calls or a failing test looks into:
+        a decorator runs when a test file is imported, the function that it gives runs in the test."""
+        if function not in self._entered:
+            (first, _), (last, _) = source.span(function.body)
+            lines = [(source.path, line) for line in range(first, last + 1)]
+            own = {(source.path, line) for one in function.body.body[:2] for line in source.lines_of(one)}
+            looked_into = any(line in self._lines for line in lines)
+            called = function.name.value in source.at_import and self._seen.isdisjoint(lines)
+            self._entered[function] = self._seen.isdisjoint(own) and (looked_into or called)
+        above = source.function(function)
+        return self._entered[function] or (above is not None and self._ran_at_import(source, above))
 
 
 def ranked(sources: Sequence[Program], suspicion: Suspicion) -> list[Candidate]:

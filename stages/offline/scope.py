@@ -10,7 +10,7 @@ from typing import Final
 
 import libcst as cst
 
-from stages.offline.source import Source, Where
+from stages.offline.source import Focus, Source, Where
 
 
 class Kind(StrEnum):
@@ -103,7 +103,7 @@ class Scope:
 class Program(Source):
     """A file, and the names in it."""
 
-    def __init__(self, path: str, text: str, hints: tuple[str, ...] = (), focus: frozenset[int] | None = None) -> None:
+    def __init__(self, path: str, text: str, hints: tuple[str, ...] = (), focus: Focus | None = None) -> None:
         super().__init__(path, text, hints, focus)
         self.scope = Scope(self)
 

@@ -2,59 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from stages.offline.account import hints, traceback_lines
 from stages.offline.body import Body
-from stages.offline.candidate import Candidate, Change
+from stages.offline.candidate import Candidate
 from stages.offline.conversation import ToolCall, call
+from stages.offline.job import Job, job_of, look
 from stages.offline.lessons import Taught, taught
 from stages.offline.paths import is_test_file
 from stages.offline.ranking import Suspicion, ranked
-from stages.offline.results import Hits, Seen, refused, seen
-from stages.offline.steps import Steps, programs, read_files, run, runs
-
-FILES_AT_MOST: Final = 12
-"""Files that are read for one repair: those that the failing test runs."""
-
+from stages.offline.results import Seen, refused, seen
+from stages.offline.source import Focus
+from stages.offline.steps import Steps, focused, programs, read_files, run, runs
 
 _NEAR_LINES: Final = 60
+"""How far from the line of a lesson its edit is looked for: the file may have grown above it since."""
+_MORE_FOR_THE_REST: Final = 150
+"""Candidates that are still tried for the other red tests, once the reproduction is green."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
-    """What a repair must turn green: the reproduction, and what an earlier patch broke."""
+class Fallback:
+    """An edit that turned the reproduction green and left `left` of the other red tests red."""
 
-    check: str
-    tests: tuple[str, ...]
-    red: frozenset[str]  # what failed before any change
-    whole_check: bool  # a patch was held before: run the whole check before handing in another one
-
-    def run(self, *, coverage: bool = False) -> ToolCall:
-        return run(self.check, self.tests, coverage=coverage, stop_at_first=not coverage)
+    candidate: Candidate
+    left: int
+    at: int
 
 
 @dataclass(kw_only=True)
 class Attempt:
-    """Where the search stands: what stands in the tree, how many candidates ran."""
+    """Where the search stands: what stands in the tree, how many candidates ran, what would do."""
 
     at_most: int
-    applied: Change | None = None
+    applied: Candidate | None = None
     ran: int = 0
+    fallback: Fallback | None = None
 
     @property
     def undo(self) -> tuple[ToolCall, ...]:
-        return (_edit(self.applied.undone),) if self.applied else ()
+        return (_edit(self.applied, undo=True),) if self.applied else ()
+
+    @property
+    def over(self) -> bool:
+        """True when enough was tried."""
+        settled = self.fallback is not None and self.ran >= self.fallback.at + _MORE_FOR_THE_REST
+        return settled or self.ran >= self.at_most
+
+    def would_do(self, candidate: Candidate, left: int) -> None:
+        """Keep the edit that leaves the fewest other tests red, the first among equals."""
+        if self.fallback is None or left < self.fallback.left:
+            first = self.fallback.at if self.fallback else self.ran
+            self.fallback = Fallback(candidate=candidate, left=left, at=first)
 
 
 def repair(body: Body, *, candidate_runs: int) -> Steps[None]:
     """Look for a single small edit that turns the reproduction green, and hand it in; else say so and hand in none."""
     lessons = taught(body)
     attempt = Attempt(at_most=candidate_runs)
-    found = yield from _from_lessons(body, lessons, attempt)
-    job = _job(body, body.held_tests, after_hold=_after_hold(body))
+    job = job_of(body, body.held_tests)
+    found = yield from _from_lessons(body, job, lessons, attempt)
     if found is None:
         job, found = yield from _search(body, job, lessons, attempt)
     if found is not None:
@@ -63,100 +73,41 @@ def repair(body: Body, *, candidate_runs: int) -> Steps[None]:
     yield from _give_up(attempt, job)
 
 
-def _job(body: Body, broken: Sequence[str], *, after_hold: bool) -> Job:
-    """`broken` are tests that an earlier patch broke; they are run too, and must stay green."""
-    wanted = [test for test in dict.fromkeys(broken) if test != body.test and "::" in test]
-    tests = (body.test, *wanted) if body.test else ()
-    return Job(check=body.check, tests=tests, red=frozenset(body.red), whole_check=after_hold)
-
-
-def _after_hold(body: Body) -> bool:
-    return bool(body.held_edits or body.held_tests)
-
-
 def _held(body: Body) -> frozenset[str]:
     return frozenset(edit.digest for edit in body.held_edits)
 
 
-def _from_lessons(body: Body, lessons: Taught, attempt: Attempt) -> Steps[Candidate | None]:
+def _from_lessons(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[Candidate | None]:
     """Try the edits that worked before, without looking at anything else first."""
-    held = _held(body)
-    if not lessons.worked - held:
+    wanted = lessons.worked - _held(body)
+    if not wanted:
         return None
     texts = yield from read_files([path for path in lessons.places if not is_test_file(path)])
-    sources = programs(texts, hints(body.ticket), {path: _around(lines) for path, lines in lessons.places.items()})
-    job = _job(body, body.held_tests, after_hold=_after_hold(body))
-    known = [one for one in ranked(sources, Suspicion(sources, {})) if _among(one, lessons.worked - held)]
+    sources = programs(
+        texts, hints(body.ticket), {path: Focus(lines=_around(at)) for path, at in lessons.places.items()}
+    )
+    known = [one for one in ranked(sources, Suspicion(sources, {})) if _among(one, wanted)]
     return (yield from _try_all(_distinct(known), job, attempt))
 
 
-def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tuple[Job, Candidate | None]]:
-    guarded = _job(body, (*body.held_tests, *lessons.broken), after_hold=job.whole_check)
-    base = yield from _look(body, guarded, attempt)
-    if base.tests >= len(guarded.tests):
-        sound = [test for test in guarded.tests[1:] if test not in base.failed]
-        job = _job(body, sound, after_hold=job.whole_check)
-    elif guarded.tests != job.tests:
-        base = yield from _look(body, job, attempt)
-    texts = yield from read_files(_files(base.hits, body))
-    sources = programs(texts, hints(body.ticket, base.account), _red_lines(base.hits))
-    order = ranked(sources, Suspicion(sources, base.hits, traceback_lines(base.account, list(texts))))
-    return job, (yield from _try_all(_in_turn(order, lessons, _held(body)), job, attempt))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Base:
-    """What the reproduction and the whole check showed before any change.
-
-    `tests` is how many tests the first run had, `failed` are those that failed in it.
-    """
-
-    tests: int
-    failed: frozenset[str]
-    hits: dict[str, Hits]
-    account: str
-
-
-def _look(body: Body, job: Job, attempt: Attempt) -> Steps[Base]:
-    """Run the reproduction with coverage, and the whole check once for what passing tests run."""
-    calls = [*attempt.undo, job.run(coverage=True)]
-    if body.test:
-        calls.append(run(job.check, coverage=True))
-    found = [one for one in (yield from runs(*calls)) if one is not None]
-    attempt.applied = None
-    if not found:
-        return Base(tests=0, failed=frozenset(), hits={}, account="")
-    first, hits = found[0], dict(found[0].hits)
-    if len(found) > 1 and found[1].whole:
-        hits = {path: _joined(lines, found[1].hits.get(path, {})) for path, lines in hits.items()}
-    account = "\n".join(first.failed.values()) or first.output
-    return Base(tests=first.tests, failed=frozenset(first.failed), hits=hits, account=account)
-
-
-def _red_lines(hits: Mapping[str, Hits]) -> dict[str, frozenset[int]]:
-    return {path: frozenset(line for line, hit in lines.items() if hit[0]) for path, lines in hits.items()}
-
-
 def _around(lines: Iterable[int]) -> frozenset[int]:
-    """These lines and their neighbourhood: a file may have grown above them since."""
     return frozenset(near for line in lines for near in range(line - _NEAR_LINES, line + _NEAR_LINES + 1))
 
 
-def _joined(mine: Hits, all_tests: Hits) -> Hits:
-    """Failed as the reproduction ran it, passed as the whole check did."""
-    nothing = (0, 0)
-    lines = {*mine, *all_tests}
-    return {
-        line: (mine.get(line, nothing)[0], max(mine.get(line, nothing)[1], all_tests.get(line, nothing)[1]))
-        for line in sorted(lines)
-    }
-
-
-def _files(hits: dict[str, Hits], body: Body) -> list[str]:
-    ran = [path for path, lines in hits.items() if path.endswith(".py") and any(hit[0] for hit in lines.values())]
-    named = [path for path in body.files if path.endswith(".py")]
-    wanted = [path for path in named if path in ran] + [path for path in ran if path not in named]
-    return [path for path in wanted or named if not is_test_file(path)][:FILES_AT_MOST]
+def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tuple[Job, Candidate | None]]:
+    guarded = job_of(body, (*body.held_tests, *lessons.broken))
+    base = yield from look(body, guarded, attempt.undo)
+    attempt.applied = None
+    if base.tests >= len(guarded.tests):
+        sound = [test for test in guarded.tests[1:] if test not in base.failed]
+        job = job_of(body, sound, base.related)
+    else:  # a test that a lesson names is gone
+        base = yield from look(body, job, ())
+        job = job_of(body, body.held_tests, base.related)
+    texts = yield from read_files(base.files(body.files))
+    sources = programs(texts, hints(body.ticket, base.account), focused(texts, base.red_lines))
+    order = ranked(sources, Suspicion(sources, base.hits, traceback_lines(base.account, list(texts))))
+    return job, (yield from _try_all(_in_turn(order, lessons, _held(body)), job, attempt))
 
 
 def _in_turn(order: Sequence[Candidate], lessons: Taught, held: frozenset[str]) -> Iterator[Candidate]:
@@ -187,52 +138,80 @@ def _distinct(order: Sequence[Candidate]) -> Iterator[Candidate]:
 
 
 def _among(one: Candidate, digests: frozenset[str]) -> bool:
-    return bool(digests) and bool(one.digests) and digests.issuperset(one.digests)
+    return bool(digests) and any(digests >= own for own in one.digests)
 
 
 def _try_all(order: Iterator[Candidate], job: Job, attempt: Attempt) -> Steps[Candidate | None]:
     for one in order:
-        if attempt.ran >= attempt.at_most:
-            return None
-        if not one.works_as_python or (change := one.change) is None:
+        if attempt.over:
+            break
+        if not one.works_as_python or one.change is None:
             continue
-        results = yield (*attempt.undo, _edit(change), job.run())
-        if attempt.undo and refused(results[0]):
-            return None  # the tree is no longer what this search made of it
-        if refused(results[-2]):
-            attempt.applied = None
+        found = yield from _try(one, job.run(), attempt)
+        if found is None or not found.green:
             continue
-        attempt.applied, attempt.ran = change, attempt.ran + 1
-        if _green(seen(results[-1])) and (yield from _holds_everywhere(job, attempt)):
+        left = yield from _still_red(job, attempt)
+        if left == 0:
             return one
-    return None
+        if left is not None:
+            attempt.would_do(one, left)
+    return (yield from _fall_back(attempt))
 
 
-def _holds_everywhere(job: Job, attempt: Attempt) -> Steps[bool]:
-    """After a hold, the whole check has the last word: nothing may fail that passed before."""
-    if not job.whole_check or not job.tests:
-        return True
+def _try(one: Candidate, asked: ToolCall, attempt: Attempt) -> Steps[Seen | None]:
+    """Put an edit into the tree in the place of the last one, and run. None when the edit was refused."""
+    results = yield (*attempt.undo, _edit(one), asked)
+    if attempt.undo and refused(results[0]):  # the tree is no longer what this search made of it
+        attempt.applied, attempt.at_most = None, attempt.ran
+        return None
+    if refused(results[-2]):
+        attempt.applied = None
+        return None
+    attempt.applied, attempt.ran = one, attempt.ran + 1
+    return seen(results[-1])
+
+
+def _still_red(job: Job, attempt: Attempt) -> Steps[int | None]:
+    """How many of the other red tests the edit in the tree leaves red; None when it breaks what passed before.
+
+    The whole check is run after a hold only.
+    """
+    if not job.tests or not (job.after_hold or job.others):
+        return 0
     attempt.ran += 1
-    (found,) = yield from runs(run(job.check))
+    (found,) = yield from runs(run(job.check, () if job.after_hold else job.others))
     if found is None:
-        return True
-    return found.whole and found.exit_status in (0, 1) and set(found.failed) <= job.red - set(job.tests)
+        return 0
+    failed = set(found.failed)
+    if job.after_hold and not (found.whole and found.exit_status in (0, 1) and failed <= job.red - set(job.tests)):
+        return None
+    return len(failed & set(job.others)) if found.whole else len(job.others)
 
 
-def _green(found: Seen | None) -> bool:
-    return found is not None and found.green
+def _fall_back(attempt: Attempt) -> Steps[Candidate | None]:
+    """The edit that was kept, in the tree again."""
+    if attempt.fallback is None:
+        return None
+    kept = attempt.fallback.candidate
+    if attempt.applied is not kept:
+        yield (*attempt.undo, _edit(kept))
+        attempt.applied = kept
+    return kept
 
 
-def _edit(change: Change) -> ToolCall:
+def _edit(one: Candidate, *, undo: bool = False) -> ToolCall:
+    assert one.change is not None
+    change = one.change.undone if undo else one.change
     return call("edit", path=change.path, old=change.old, new=change.new)
 
 
 def _summary(found: Candidate, job: Job, attempt: Attempt) -> str:
-    what = ", ".join(job.tests) or job.check
+    verb = "pass" if len(job.tests) > 1 else "passes"
+    fallback = attempt.fallback if attempt.fallback and attempt.fallback.candidate is found else None
+    left = f" {fallback.left} other tests that were red stay red." if fallback else ""
     return (
-        f"Changed {found.source.path}, line {found.line} ({found.template}). {what} failed before and "
-        f"{'pass' if len(job.tests) > 1 else 'passes'} now. Found as candidate {attempt.ran} of a search for small "
-        "edits: the tests agree with it, its meaning was not judged."
+        f"Changed {found.source.path}, line {found.line} ({found.template}). {job.names} {verb} now.{left} "
+        f"Found within {attempt.ran} runs of a search for small edits: the tests agree, its meaning was not judged."
     )
 
 
@@ -240,8 +219,8 @@ def _give_up(attempt: Attempt, job: Job) -> Steps[None]:
     if attempt.applied is not None:
         yield attempt.undo
         attempt.applied = None
-    what = job.tests[0] if job.tests else job.check
-    yield from _hand_in(f"Not found: none of {attempt.ran} small edits that were tried turned {what} green.")
+    first = job.tests[0] if job.tests else job.check
+    yield from _hand_in(f"Not found: none of {attempt.ran} small edits that were tried turned {first} green.")
 
 
 def _hand_in(summary: str) -> Steps[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,14 +36,25 @@ class Splice:
     at: cst.CSTNode
 
 
+@dataclass(frozen=True, kw_only=True)
+class Focus:
+    """What of a file may be at fault: functions with one of these lines, and definitions of one of these words.
+
+    `words` is None where all definitions outside functions count.
+    """
+
+    lines: frozenset[int]
+    words: frozenset[str] | None = None
+
+
 class Source:
     """One file. Raises libcst.ParserSyntaxError when it is no Python.
 
-    `hints` are literals from the ticket and the failing test's account, as they are written in code. `focus` are lines:
-    of functions without any of them nothing is looked at but what the whole file says; None is everything.
+    `hints` are literals from the ticket and the failing test's account, as they are written in code. What is out of
+    `focus` is looked at only for what the whole file says; None is everything.
     """
 
-    def __init__(self, path: str, text: str, hints: tuple[str, ...] = (), focus: frozenset[int] | None = None) -> None:
+    def __init__(self, path: str, text: str, hints: tuple[str, ...] = (), focus: Focus | None = None) -> None:
         self.path, self.text, self.hints = path, text, hints
         self.lines = text.split("\n")
         wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
@@ -61,26 +73,31 @@ class Source:
         """The program without its layout; raises SyntaxError when it is none."""
         return ast.dump(ast.parse(self.text))
 
-    def _walk(self, focus: frozenset[int] | None) -> None:
+    def _walk(self, focus: Focus | None) -> None:
         stack: list[tuple[cst.CSTNode, bool]] = [(self.module, True)]
         while stack:
             node, wanted = stack.pop()
             self._all.append(node)
+            wanted = wanted and not (focus is not None and self._is_out(node, focus))
             if wanted:
                 self.nodes.append(node)
             for child in reversed(node.children):
                 self._parents[child] = node
-                missed = (
-                    focus is not None
-                    and isinstance(node, cst.FunctionDef)
-                    and child is node.body
-                    and self._misses(node, focus)
-                )
-                stack.append((child, wanted and not missed))
+                stack.append((child, wanted))
 
-    def _misses(self, function: cst.FunctionDef, focus: frozenset[int]) -> bool:
-        (first, _), (last, _) = self.span(function.body)
-        return focus.isdisjoint(range(first, last + 1)) and function.name.value not in self.at_import
+    def _is_out(self, node: cst.CSTNode, focus: Focus) -> bool:
+        above = self.parent(node)
+        if isinstance(above, cst.FunctionDef) and node is above.body:
+            (first, _), (last, _) = self.span(node)
+            return focus.lines.isdisjoint(range(first, last + 1)) and above.name.value not in self.at_import
+        if focus.words is None or not isinstance(node, cst.SimpleStatementLine) or self.function(node) is not None:
+            return False
+        return focus.words.isdisjoint(self.defined_by(node))
+
+    def defined_by(self, statement: cst.SimpleStatementLine) -> list[str]:
+        """Words before the first `=` of a statement outside functions, and the class that it stands in."""
+        owners = [above.name.value for above in self.ancestors(statement) if isinstance(above, cst.ClassDef)]
+        return re.findall(r"\w+", self.cut(statement).partition("=")[0]) + owners
 
     @cached_property
     def at_import(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
@@ -10,6 +11,7 @@ import libcst as cst
 from stages.offline.conversation import ToolCall, call
 from stages.offline.results import Seen, lines, refused, seen
 from stages.offline.scope import Program
+from stages.offline.source import Focus
 
 Given = TypeVar("Given")
 Steps: TypeAlias = Generator[tuple[ToolCall, ...], tuple[str, ...], Given]
@@ -56,14 +58,26 @@ def read_files(paths: Sequence[str]) -> Steps[dict[str, str]]:
 
 
 def programs(
-    texts: Mapping[str, str], hints: tuple[str, ...], focus: Mapping[str, frozenset[int]] | None = None
+    texts: Mapping[str, str], hints: tuple[str, ...], focus: Mapping[str, Focus] | None = None
 ) -> list[Program]:
-    """The texts that are Python, as programs; `focus` are the lines of each that matter, None is all of them."""
+    """The texts that are Python, as programs; `focus` is what matters of each, None is everything of all."""
     made = (_program(path, text, hints, focus.get(path) if focus else None) for path, text in texts.items())
     return [program for program in made if program is not None]
 
 
-def _program(path: str, text: str, hints: tuple[str, ...], focus: frozenset[int] | None) -> Program | None:
+def focused(texts: Mapping[str, str], lines: Mapping[str, frozenset[int]]) -> dict[str, Focus]:
+    """What these lines and the words in them touch."""
+    words = {
+        word
+        for path, text in texts.items()
+        for number, line in enumerate(text.split("\n"), 1)
+        if number in lines.get(path, ())
+        for word in re.findall(r"\w+", line)
+    }
+    return {path: Focus(lines=lines[path], words=frozenset(words)) for path in texts if lines.get(path)}
+
+
+def _program(path: str, text: str, hints: tuple[str, ...], focus: Focus | None) -> Program | None:
     try:
         program = Program(path, text, hints, focus)
         program.tree  # noqa: B018 - libcst reads more than Python does

@@ -46,6 +46,7 @@ TEMPLATES: Final[tuple[Template, ...]] = (
     numbers.OffByOne(),
     numbers.OffByOneAnywhere(),
     numbers.Constant(),
+    numbers.ConstantToName(),
     texts.TextConstant(),
     order.SwappedArguments(),
     order.SwappedOperands(),

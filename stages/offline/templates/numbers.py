@@ -12,6 +12,7 @@ from stages.offline.source import Source, Splice
 from stages.offline.templates.base import Template
 from stages.offline.templates.places import is_load, loads
 
+_NAMES_AT_MOST: Final = 10
 _OTHERS_AT_MOST: Final = 30
 """Numbers of the file that are tried for one number."""
 
@@ -145,6 +146,17 @@ class Constant(Template):
         for node in source.of(cst.Integer, cst.Float):
             others = dict.fromkeys((*hinted, *_near(node), *list(in_file)[:_OTHERS_AT_MOST]))
             yield from (source.replace(node, other) for other in others if other != node.value)
+
+
+class ConstantToName(Template):
+    """A name in scope for a number."""
+
+    weight = 0.35
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in (*source.of(cst.Integer), *source.of(cst.Float)):
+            names = [name for name in source.scope.visible(node) if source.scope.fits(name, node)]
+            yield from (source.replace(node, name) for name in names[:_NAMES_AT_MOST] if name not in ("self", "cls"))
 
 
 def _near(node: cst.Integer | cst.Float) -> tuple[str, ...]:

@@ -106,8 +106,8 @@ class LoopExit(Template):
 
 
 def blocks(source: Source) -> Iterator[Sequence[Statement]]:
-    """Blocks of statements, each on lines of its own."""
-    for node in source.of(cst.IndentedBlock, cst.Module):
+    """Blocks of statements of functions, loops and conditions, each statement on lines of its own."""
+    for node in source.of(cst.IndentedBlock):
         body = [one for one in node.body if isinstance(one, cst.SimpleStatementLine | cst.BaseCompoundStatement)]
         if body:
             yield body

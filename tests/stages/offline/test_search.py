@@ -379,3 +379,106 @@ def test_a_check_without_tests_is_repaired_by_the_files_of_the_diagnosis() -> No
     play(text, tree)
 
     assert gate(tree) == []
+
+
+# --- Several red tests ---------------------------------------------------------------------------------------------
+
+LEVELS = """
+    def level(points):
+        if points < 10:
+            return 'low'
+        if points < 100:
+            return 'high'
+        return 'top'
+    """
+LEVEL_TESTS = """
+    def test_low():
+        assert level(9) == 'low'
+
+    def test_work():
+        assert level(100) == 'high'
+
+    def test_second():
+        assert level(10) == 'low'
+    """
+
+
+def test_an_edit_that_turns_the_other_red_tests_green_too_is_better() -> None:
+    work = "def double(n):\n    return n + 1\n"
+    tests = "def test_work():\n    assert double(3) == 6\n\ndef test_more():\n    assert double(5) == 10\n"
+    tree = ground(work, tests)
+
+    played = play(prompt("Develop", "Red before any change:\n| tests/test_work.py::test_more"), tree)
+
+    assert gate(tree) == []
+    assert "stay red" not in played.answer["summary"]
+
+
+def test_the_best_edit_is_handed_in_when_none_turns_all_red_tests_green() -> None:
+    tree = ground(LEVELS, LEVEL_TESTS)
+
+    played = play(prompt("Develop", "Red before any change:\n| tests/test_work.py::test_second"), tree)
+
+    assert gate(tree) == ["tests/test_work.py::test_second"]
+    assert "1 other tests that were red stay red" in played.answer["summary"]
+
+
+def test_a_red_test_that_has_nothing_to_do_with_it_costs_nothing() -> None:
+    tree = ground("def grown_up(age):\n    return age > 18\n", "def test_work():\n    assert grown_up(18)\n")
+    tree.files["tests/test_other.py"] = "def test_other():\n    assert 1 == 2\n"
+
+    play(prompt("Develop", "Red before any change:\n| tests/test_other.py::test_other"), tree)
+
+    assert gate(tree) == ["tests/test_other.py::test_other"]
+    assert tree.candidate_runs == 1
+
+
+def test_a_tree_that_cannot_be_put_back_ends_the_search() -> None:
+    tree = ground("def greet(name):\n    return 'hello'\n", "def test_work():\n    assert greet(1) == chr(65) * 7\n")
+    use = tree.use
+
+    def refuse_later(name: str, arguments: dict[str, object]) -> str:
+        if name == "edit" and tree.candidate_runs >= 3:
+            tree.asked.append((name, arguments))
+            return "refused: no more edits"
+        return use(name, arguments)
+
+    tree.use = refuse_later  # type: ignore[method-assign]
+    played = play(prompt("Develop"), tree)
+
+    assert played.answer["summary"].startswith("Not found: none of 3 small edits")
+
+
+def test_a_check_that_cannot_be_run_is_given_up() -> None:
+    tree = ground("def one():\n    return 2\n", "def test_work():\n    assert one() == 1\n")
+    use = tree.use
+    tree.use = lambda name, arguments: "refused: no check" if name == "run" else use(name, arguments)  # type: ignore[method-assign]
+
+    played = play(prompt("Develop"), tree)
+
+    assert played.answer["summary"].startswith("Not found: none of 0")
+
+
+def test_a_long_file_is_read_whole() -> None:
+    long = "\n".join(f"A{number} = {number}" for number in range(900)) + "\n\n\ndef work(n):\n    return n > 1\n"
+    tree = ground(long, "def test_work():\n    assert work(1)\n")
+
+    play(prompt("Develop"), tree)
+
+    assert gate(tree) == []
+    assert [arguments.get("start", 1) for name, arguments in tree.asked if name == "read"] == [1, 401, 801]
+
+
+def test_files_that_are_no_python_are_left_out() -> None:
+    tree = ground("def work(n):\n    return n > 1\n", "def test_work():\n    assert work(1)\n")
+    tree.files |= {"src/broken.py": "def (", "src/empty.py": ""}
+    use = tree.use
+    tree.use = lambda name, arguments: (  # type: ignore[method-assign]
+        "run pytest: exit 1, 1 tests: 0 passed, 1 failed, 0 skipped"
+        if arguments.get("coverage")
+        else use(name, arguments)
+    )
+
+    play(prompt("Develop", "Files:\n| src/broken.py\n| src/empty.py\n| src/missing.py\n| src/work.py"), tree)
+
+    assert gate(tree) == []

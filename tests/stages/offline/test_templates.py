@@ -52,6 +52,7 @@ LINES = [
     ("off by one anywhere", "total = n", "total = n - 1"),
     ("constant", "total = n * 3", "total = n * 30"),
     ("constant", "total = n * 0.5", "total = n * 1.5"),
+    ("constant to name", "total = n + 1", "total = n + limit"),
     ("text constant", 'total = "XXaXX"', 'total = "a"'),
     ("text constant", "total = 'Paid'", "total = 'paid'"),
     ("swapped arguments", "total = divide(n, limit)", "total = divide(limit, n)"),
