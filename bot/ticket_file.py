@@ -29,12 +29,13 @@ BYTES_AT_MOST: Final = 1024 * 1024
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _TITLE_AT_MOST = 200  # characters of a title that is taken from the body
-_SLUG_AT_MOST = 60  # characters
+_SLUG_AT_MOST = 50  # characters
 
 
-def read_ticket(path: Path) -> Ticket:
+def read_ticket(path: Path, repository: Path | None = None) -> Ticket:
     """The ticket in a file: JSON when its name ends in `.json`, markdown otherwise.
 
+    `repository` is the folder of the repository that it is about: a ticket file in it is the same in every clone.
     Its text stays as it was written, apart from line breaks, NUL and lone surrogates. Raises a TicketUnusable for
     everything that is not one ticket in UTF-8 with a title or a body.
     """
@@ -46,7 +47,7 @@ def read_ticket(path: Path) -> Ticket:
     if not title:
         raise TicketWithoutContent(path=name)
     return Ticket(
-        id=ticket_id(path.stem, draft.number),
+        id=ticket_id(_place(path, repository), draft.number),
         title=title,
         body=body,
         comments=tuple(Comment(author=who, text=without_blank_ends(said)) for who, said in draft.comments),
@@ -55,15 +56,26 @@ def read_ticket(path: Path) -> Ticket:
     )
 
 
-def ticket_id(stem: str, number: int | None) -> TicketId:
-    """`7` for a numbered ticket, else `local:` and a slug of the file's name, which is ASCII whatever the name is."""
+def ticket_id(place: Path, number: int | None) -> TicketId:
+    """`7` for a numbered ticket, else `local:`, a slug of the file's name, and a hash of the place where it lies.
+
+    The hash is left out where the slug says it all: for `empty-cart.md` at the top of the repository.
+    """
     if number is not None:
         return TicketId(str(number))
-    plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
+    plain = unicodedata.normalize("NFKD", place.stem).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain)[:_SLUG_AT_MOST].strip("-")
-    whole = stem.isascii() and len(stem) <= _SLUG_AT_MOST
-    mark = "" if slug and whole else hashlib.sha256(os.fsencode(stem)).hexdigest()[:8]
-    return TicketId("local:" + "-".join(filter(None, (slug if len(slug) > 2 or whole else "ticket", mark))))
+    if os.fsencode(place) == f"{slug}.md".encode():
+        return TicketId(f"local:{slug}")
+    named = slug if len(slug) > 2 or (slug and place.stem.isascii()) else "ticket"
+    return TicketId(f"local:{named}-{hashlib.sha256(os.fsencode(place)).hexdigest()[:8]}")
+
+
+def _place(path: Path, repository: Path | None) -> Path:
+    """The file's place in the repository; its whole path when it lies elsewhere."""
+    whole = Path(os.path.realpath(path.parent)) / path.name
+    top = Path(os.path.realpath(repository)) if repository else None
+    return whole.relative_to(top) if top and whole.is_relative_to(top) else whole
 
 
 def _bytes(path: Path, name: str) -> bytes:

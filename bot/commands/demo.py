@@ -66,7 +66,7 @@ class Demo:
 
     def _fix(self, ticket: Path, repository: Path, branch: str) -> Run:
         found = Repository.open(repository)
-        run = self._app.open_run(read_ticket(ticket), found, found.resolve(branch))
+        run = self._app.open_run(read_ticket(ticket, found.folder), found, found.resolve(branch))
         with Progress(err()) as progress:
             return self._app.pursue(run, progress)
 

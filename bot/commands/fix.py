@@ -34,8 +34,8 @@ def fix(app: App, ticket: Path, repository: Path, base: str | None, anew: bool) 
     The run works on a commit, never on your files. Exit status: 0 a patch is published, 1 the run ended without one,
     2 something in the call is wrong, 75 the run is parked, 130 interrupted.
     """
-    asked = read_ticket(ticket)
     found = open_repository(repository)
+    asked = read_ticket(ticket, found.folder)
     commit = found.resolve(base)
     warn(found, base)
     if anew:

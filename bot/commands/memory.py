@@ -82,7 +82,8 @@ def notes(app: App, repository: Path, as_json: bool) -> None:
 @with_app
 def recall(app: App, ticket: Path, repository: Path, entry_point: str) -> None:
     """Print the context section that a run of TICKET would read."""
-    seen = foresee(app, read_ticket(ticket), open_repository(repository), EntryPoint(entry_point))
+    found = open_repository(repository)
+    seen = foresee(app, read_ticket(ticket, found.folder), found, EntryPoint(entry_point))
     click.echo(render_section(seen.context), nl=False)
 
 
@@ -94,7 +95,8 @@ def recall(app: App, ticket: Path, repository: Path, entry_point: str) -> None:
 @with_app
 def why(app: App, ticket: Path, repository: Path, entry_point: str, as_json: bool) -> None:
     """Say what was looked for, what got in, and what stayed out and by how much."""
-    seen = foresee(app, read_ticket(ticket), open_repository(repository), EntryPoint(entry_point))
+    found = open_repository(repository)
+    seen = foresee(app, read_ticket(ticket, found.folder), found, EntryPoint(entry_point))
     if as_json:
         click.echo(json.dumps(seen.plain(), ensure_ascii=False, indent=2))
     else:
