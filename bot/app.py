@@ -53,6 +53,7 @@ from stages.gate import Gate
 from stages.repository import Repository, RepositoryFault
 from stages.sandbox import Sandbox, choose
 from stages.ticket import Ticket
+from stages.toolchains import Toolchains
 from stages.workspace import Workspaces
 
 
@@ -269,7 +270,7 @@ class App:
     def _bench(
         self, run: Run, repository: Repository, config: RepositoryConfig, python: Path, sandbox: Sandbox
     ) -> Bench:
-        workspaces = Workspaces(self._work, Checks(sandbox, python))
+        workspaces = Workspaces(self._work, Checks(sandbox, python, Toolchains(home=Path.home())))
         return Bench(
             run=run,
             repository=repository,

@@ -178,7 +178,7 @@ class Attempts:
 
             findings = self._pursuit.once("review", _FINDINGS, lambda: self._findings(ask), attempt=number)
             verdict = decide(report, findings)
-        self._pursuit.tell(facts.judged(number, verdict, patch))
+        self._pursuit.tell(facts.judged(number, verdict, patch, report))
         return verdict
 
     def _findings(self, ask: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
@@ -259,4 +259,10 @@ def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:
         ),
         *(f"red before, green now: {test}" for test in passed.fixed),
         *(f"red before, still red: {test}" for test in passed.still_failing),
+        *(f"flips, and says nothing: {test}" for test in passed.flaky),
+        *(
+            [f"changed lines that tests ran: {report.covered_lines} of {report.changed_lines}"]
+            if report.changed_lines
+            else ()
+        ),
     )

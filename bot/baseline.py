@@ -27,6 +27,7 @@ class Baseline:
 
     checks: tuple[Check, ...]
     reports: tuple[CheckReport, ...]
+    left_out: tuple[str, ...] = ()  # one sentence for each check that was seen in the tree and cannot run here
 
     @property
     def known(self) -> frozenset[CheckId]:
@@ -35,15 +36,29 @@ class Baseline:
 
 
 def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:
-    """Run every check on the base. Raises Stopped, and Parked when there is none, or when one cannot run here."""
-    reports = tuple(workspace.run(check.name, stopped=stopped) for check in workspace.checks)
+    """Run every check on the base. Raises Stopped, and Parked when there is none, or when one cannot run here.
+
+    A check of another language that was only seen in the tree may be broken as long as one check works.
+    """
+    ran = [(check, workspace.run(check.name, stopped=stopped)) for check in workspace.checks]
     files = workspace.files()
-    for check, report in zip(workspace.checks, reports, strict=True):
-        if broken := why_broken(check, report, files):
+    left_out = list(workspace.left_out)
+    taken = list[tuple[Check, CheckReport]]()
+    for check, report in ran:
+        broken = why_broken(check, report, files)
+        if broken and not check.detected:
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=broken)
-    if all(report.ran_nothing for report in reports):
-        raise Parked(cause=ParkCause.ENVIRONMENT, reason=_NO_CHECKS)
-    return Baseline(checks=workspace.checks, reports=reports)
+        if broken:
+            left_out.append(broken)
+        else:
+            taken.append((check, report))
+    if all(report.ran_nothing for _, report in taken):
+        raise Parked(cause=ParkCause.ENVIRONMENT, reason="; ".join((_NO_CHECKS, *left_out)))
+    return Baseline(
+        checks=tuple(check for check, _ in taken),
+        reports=tuple(report for _, report in taken),
+        left_out=tuple(left_out),
+    )
 
 
 def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ from memory.types import (
     RunEnding,
     Verify,
 )
-from stages.gate import Held, Passed, Verdict
+from stages.gate import GateReport, Held, Passed, Verdict
 from stages.journal import ModelAnswered, ModelSaid, ToolUsed
 from stages.patch import Patch
 from stages.prompt import Prompt
@@ -83,6 +83,9 @@ class Judged:
     failing: tuple[CheckId, ...] = ()
     fixed: tuple[CheckId, ...] = ()
     still_failing: tuple[CheckId, ...] = ()
+    flaky: tuple[CheckId, ...] = ()
+    changed_lines: int = 0
+    covered_lines: int = 0
     exit_status: int | None = None
     why: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
@@ -199,14 +202,17 @@ def checked(report: CheckReport, on: str) -> Checked:
     )
 
 
-def judged(attempt: int, verdict: Verdict, patch: Patch) -> Judged:
-    """A verdict, with the patch that it is about."""
+def judged(attempt: int, verdict: Verdict, patch: Patch, report: GateReport | None = None) -> Judged:
+    """A verdict, with the patch that it is about, and how much of that tests ran."""
     match verdict:
         case Passed():
             return Judged(
                 attempt=attempt,
                 fixed=verdict.fixed,
                 still_failing=verdict.still_failing,
+                flaky=verdict.flaky,
+                changed_lines=report.changed_lines if report else 0,
+                covered_lines=report.covered_lines if report else 0,
                 edits=patch.edits,
                 diff=patch.diff,
             )

@@ -113,6 +113,7 @@ class Runner:
     def _take_baseline(self, workspace: Workspace) -> Baseline:
         taken = self._bench.baseline(workspace)
         self._pursuit.tell(*(facts.checked(report, "the base commit") for report in taken.reports))
+        self._pursuit.tell(*(facts.Decided(what="a check is left out", because=why) for why in taken.left_out))
         return taken
 
     def _pin_memory(self) -> MemoryVersion:

@@ -141,11 +141,17 @@ def _judged(fact: Judged, *, verbose: bool) -> Node:
         ("failing", fact.failing),
         ("red before, green now", fact.fixed),
         ("red before and still", fact.still_failing),
+        ("flips, and says nothing", fact.flaky),
     )
     return node(
         f"Attempt {fact.attempt} {head}",
         *(node(why) for why in fact.why),
         *(node(f"{name}: {listed(ids)}") for name, ids in tests if ids),
+        *(
+            [node(f"changed lines that tests ran: {fact.covered_lines} of {fact.changed_lines}")]
+            if fact.changed_lines
+            else ()
+        ),
         *([node(f"its edits: {listed(edits)}", quote=_diff(fact.diff, verbose=verbose))] if edits else ()),
         look=Look.BAD if fact.cause else Look.GOOD,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from bot.errors import ConfigBroken, UnknownSetting, WrongSetting
@@ -78,6 +78,10 @@ class TomlTable:
         if isinstance(value, str) and value in among:
             return value
         raise self.refusal(key, f"one of {', '.join(among)}")
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys that are there."""
+        return iter(self._values)
 
     def any(self, key: str) -> object:
         """The value as it is, for a setting that may be of several kinds."""

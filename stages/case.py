@@ -9,7 +9,7 @@ from datetime import datetime
 from memory.types import CheckId, ErrorSignature, Hold, MemoryQuery, Scope
 from stages.patch import Patch
 from stages.prompt import EntryPoint
-from stages.report import Check, CheckKind, CheckReport
+from stages.report import Check, CheckReport
 from stages.ticket import Ticket
 
 
@@ -91,7 +91,7 @@ class Case:
     def check_of(self, test: str) -> Check | None:
         """The check that is named so, or that knows a test of this id."""
         for check in self.checks:
-            if test == check.name or (check.kind is CheckKind.PYTEST and test in self.known.get(check.name, ())):
+            if test == check.name or (check.kind.names_tests and test in self.known.get(check.name, ())):
                 return check
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from memory.types import CheckId
 from stages.report import PYTEST_NO_TESTS, Check, CheckKind, CheckReport, Outcome
@@ -40,9 +40,15 @@ def compare(check: Check, base: CheckReport, head: CheckReport) -> Comparison:
 def _can_be_judged(check: Check, base: CheckReport, head: CheckReport) -> bool:
     if not head.complete:
         return False
-    if check.kind is CheckKind.COMMAND or head.exit_status in _TESTS_RAN:
-        return True
-    return head.exit_status == PYTEST_NO_TESTS == base.exit_status
+    match check.kind:
+        case CheckKind.COMMAND:
+            return True
+        case CheckKind.PYTEST:
+            return head.exit_status in _TESTS_RAN or head.exit_status == PYTEST_NO_TESTS == base.exit_status
+        case CheckKind.JUNIT | CheckKind.JEST | CheckKind.GO | CheckKind.CARGO:
+            # Tests that failed before do not explain a failure of another kind.
+            return head.exit_status == 0 or base.exit_status in (0, head.exit_status)
+    assert_never(check.kind)
 
 
 def shows_red(report: CheckReport, test: CheckId) -> bool:

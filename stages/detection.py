@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -54,8 +55,15 @@ def detect(files: Iterable[str], read: Read) -> tuple[Check, ...]:
     paths = frozenset(files)
     found: dict[CheckId, Check] = {}
     for check in (*_python(paths, read), *_of_manifests(paths, read)):
-        found.setdefault(check.name, check)  # the second of two folders whose names differ in signs only is left out
+        name = next(name for name in _names(check.name) if name not in found)
+        found[name] = replace(check, name=name)
     return tuple(found.values())[:_CHECKS_AT_MOST]
+
+
+def _names(name: CheckId) -> Iterator[CheckId]:
+    """The name, and then others: two folders may differ in signs only that no name has."""
+    yield name
+    yield from (CheckId(f"{name[: _NAME_AT_MOST - 4]}-{number}") for number in count(2))
 
 
 def usable(checks: Iterable[Check], toolchains: Toolchains, is_there: Callable[[str], bool]) -> Detected:

@@ -10,12 +10,14 @@ from typing import Final
 from memory.scrub import SECRET, Scrubber
 from memory.types import CheckId, CommitId
 from stages.comparison import Comparison, compare, shows_green, shows_red
+from stages.covering import Covered, covered
 from stages.detection import is_test_file
 from stages.errors import Refused
+from stages.flaky import Suspects, explained, on_base, on_head
 from stages.patch import Patch, added
 from stages.policy import Policy, Rule, Violation, judge, notices
 from stages.protected import folded
-from stages.report import Check, CheckReport, Reproduction
+from stages.report import Check, CheckKind, CheckReport, Reproduction
 from stages.repository import Repository
 from stages.verdict import Finding, GateReport, Held, Passed, Span, Verdict, decide
 from stages.weakening import Weakened, Weakening, is_settings, settings_changed, weakened_file
@@ -55,6 +57,8 @@ class _Runs:
     compared: tuple[Comparison, ...]
     restored: tuple[str, ...]
     weakened: tuple[Weakened, ...] = field(default=())
+    flaky: tuple[CheckId, ...] = field(default=())
+    covered: Covered = field(default_factory=Covered)
 
 
 class Gate:
@@ -100,19 +104,20 @@ class Gate:
             tests = () if shown.test == shown.check else (shown.test,)
             reproduction = _run(workspace, _named(attempt.checks, shown.check), tests, stopped)
             checks = tuple(_run(workspace, check, (), stopped) for check in attempt.checks)
+            suspects = _suspects(attempt, checks, workspace, stopped)
+            compared = _compared(attempt, checks, suspects, workspace, stopped)
+            passes = shows_green(reproduction, shown.test) and not any(one.newly_failing for one in compared)
+            return _Runs(
+                reproduction=reproduction,
+                checks=checks,
+                compared=compared,
+                restored=restored,
+                weakened=weakened,
+                flaky=_all(one.flaky for one in suspects),
+                covered=_covered(attempt, workspace, stopped) if passes else Covered(),
+            )
         finally:
             self._workspaces.remove(attempt.workspace)
-        baseline = {report.check: report for report in attempt.baseline}
-        return _Runs(
-            reproduction=reproduction,
-            checks=checks,
-            compared=tuple(
-                compare(check, baseline.get(check.name, _never_ran(check)), head)
-                for check, head in zip(attempt.checks, checks, strict=True)
-            ),
-            restored=restored,
-            weakened=weakened,
-        )
 
     def _leaks(self, patch: Patch) -> Iterator[Span]:
         for path, section in patch.sections:
@@ -146,7 +151,69 @@ def _with_runs(seen: GateReport, runs: _Runs, test: CheckId) -> GateReport:
         newly_failing=_all(comparison.newly_failing for comparison in runs.compared),
         still_failing=_all(comparison.still_failing for comparison in runs.compared),
         fixed=_all(comparison.fixed for comparison in runs.compared),
+        flaky=runs.flaky,
+        changed_lines=runs.covered.changed,
+        covered_lines=runs.covered.covered,
     )
+
+
+def _comparisons(attempt: Attempt, checks: tuple[CheckReport, ...]) -> tuple[Comparison, ...]:
+    baseline = {report.check: report for report in attempt.baseline}
+    return tuple(
+        compare(check, baseline.get(check.name, _never_ran(check)), head)
+        for check, head in zip(attempt.checks, checks, strict=True)
+    )
+
+
+def _suspects(
+    attempt: Attempt, checks: tuple[CheckReport, ...], workspace: Workspace, stopped: Callable[[], bool]
+) -> tuple[Suspects, ...]:
+    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
+        return _run(workspace, check, tests, stopped)
+
+    return tuple(
+        on_head(check, compared, report, attempt.reproduction.test, run)
+        for check, compared, report in zip(attempt.checks, _comparisons(attempt, checks), checks, strict=True)
+    )
+
+
+def _compared(
+    attempt: Attempt,
+    checks: tuple[CheckReport, ...],
+    suspects: tuple[Suspects, ...],
+    workspace: Workspace,
+    stopped: Callable[[], bool],
+) -> tuple[Comparison, ...]:
+    """The comparisons, after what fails firmly was run at the base again; the patch is gone from the tree then."""
+    if any(one.firm for one in suspects):
+        workspace.reset()
+
+    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
+        return _run(workspace, check, tests, stopped)
+
+    comparisons = zip(_comparisons(attempt, checks), suspects, strict=True)
+    return tuple(explained(compared, one.flaky, on_base(one, run)) for compared, one in comparisons)
+
+
+def _covered(attempt: Attempt, workspace: Workspace, stopped: Callable[[], bool]) -> Covered:
+    """In runs of their own: whoever watches the lines slows the tests, and none may fail by it."""
+    paths = [file.path for file in attempt.patch.files if file.path.endswith(".py") and not _is_of_tests(file.path)]
+    if not paths:
+        return Covered()
+    workspace.reset()
+    workspace.apply(attempt.patch)
+    workspace.restore(path for path in attempt.patch.paths if _steers_tests(path))
+    sources = {path: workspace.read(path) for path in paths if path in workspace.files()}
+    reports = [
+        workspace.run(
+            check.name, coverage=True, test_seconds=check.timeout_seconds / _SHARE_OF_ONE_TEST, stopped=stopped
+        )
+        for check in attempt.checks
+        if check.kind is CheckKind.PYTEST
+    ]
+    if not reports or not all(report.complete for report in reports):
+        return Covered()
+    return covered(_spans(attempt.patch), sources, (report.hits for report in reports))
 
 
 def _all(parts: Iterable[tuple[CheckId, ...]]) -> tuple[CheckId, ...]:

@@ -55,7 +55,7 @@ class Reproducing:
             if self._named_by_ticket(test):
                 raise Passes(test=known)
             raise NotShown(reason=f"{test} passes on the base commit; name a test that fails, or write a new one")
-        if known == check.name and check.kind is CheckKind.PYTEST and report.failing != (known,):
+        if known == check.name and check.kind.names_tests and report.failing != (known,):
             raise NotShown(reason=f"name one test that fails, such as {', '.join(report.failing[:3])}")
         return Reproduction(check=check.name, test=known)
 

@@ -48,12 +48,12 @@ class Toolchain:
 
 @dataclass(frozen=True)
 class Toolchains:
-    """The toolchains that are found along `path`, the operator's PATH; their caches lie below `home`.
+    """The toolchains that are found along `path`, by default this process's PATH; their caches lie below `home`.
 
     Nothing is ever downloaded: what a build depends on must be in those caches, or in the checkout.
     """
 
-    path: str = "/usr/local/bin:/usr/bin:/bin"
+    path: str | None = None
     home: Path = Path("/nonexistent")
 
     def has(self, program: str) -> bool:

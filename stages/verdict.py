@@ -41,6 +41,9 @@ class GateReport:
     newly_failing: tuple[CheckId, ...] = ()
     still_failing: tuple[CheckId, ...] = ()  # red before, red now
     fixed: tuple[CheckId, ...] = ()  # red before, green now
+    flaky: tuple[CheckId, ...] = ()  # failed with the patch, and passed when run again
+    changed_lines: int = 0  # of the patch, inside functions, where tests can tell which lines they ran; else 0
+    covered_lines: int = 0  # of those, run by some test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +63,7 @@ class Passed:
 
     fixed: tuple[CheckId, ...] = ()
     still_failing: tuple[CheckId, ...] = ()
+    flaky: tuple[CheckId, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +93,11 @@ def decide(report: GateReport, findings: Iterable[Finding] = ()) -> Verdict:
             why=tuple(f"{weakened.how}: {weakened.what}" for weakened in report.weakened),
         )
     if why := tuple(_failures(report)):
+        why += tuple(f"flips, and is not held for: {test}" for test in report.flaky)
         return Held(cause=HoldCause.CHECK, failing=_failing(report), exit_status=_exit_status(report), why=why)
     if held := [finding for finding in findings if is_true(finding, report)]:
         return Held(cause=HoldCause.FINDING, why=tuple(f"{found.path}:{found.line}: {_named(found)}" for found in held))
-    return Passed(fixed=report.fixed, still_failing=report.still_failing)
+    return Passed(fixed=report.fixed, still_failing=report.still_failing, flaky=report.flaky)
 
 
 def is_true(finding: Finding, report: GateReport) -> bool:

@@ -17,22 +17,22 @@ LINE_AT_MOST: Final = 240  # characters
 COVERAGE_AT_MOST: Final = 24_000  # characters
 
 
-def show(report: CheckReport, *, pytest: bool) -> str:
+def show(report: CheckReport, *, named: bool) -> str:
     """The first line tells how it ended, the quoted ones which tests failed and why."""
-    parts = [f"run {report.check}: {', '.join(_ending(report, pytest=pytest))}"]
+    parts = [f"run {report.check}: {', '.join(_ending(report, named=named))}"]
     failed = [test for test in report.outcomes if test.outcome is Outcome.FAILED]
     parts.extend(_failure(test, whole=place < ACCOUNTS_AT_MOST) for place, test in enumerate(failed[:FAILURES_AT_MOST]))
     if len(failed) > FAILURES_AT_MOST:
         parts.append(f"| +{len(failed) - FAILURES_AT_MOST}")
-    if report.output.strip() and (not pytest or (not failed and not report.passed)):
+    if report.output.strip() and (not named or (not failed and not report.passed)):
         parts.append(quote_output(report.output))
     parts.extend(_coverage(report.hits))
     return "\n".join(parts)
 
 
-def _ending(report: CheckReport, *, pytest: bool) -> Iterator[str]:
+def _ending(report: CheckReport, *, named: bool) -> Iterator[str]:
     yield "killed" if report.exit_status is None else f"exit {report.exit_status}"
-    if pytest:
+    if named:
         counts = dict.fromkeys(Outcome, 0)
         for test in report.outcomes:
             counts[test.outcome] += 1

@@ -16,7 +16,6 @@ from stages.agents.source import Source
 from stages.errors import Refused
 from stages.prompt import EntryPoint
 from stages.quoting import shown
-from stages.report import CheckKind
 
 if TYPE_CHECKING:
     from stages.workspace import Workspace
@@ -153,7 +152,8 @@ class Tools:
             stopped=lambda: self._limits.stopped,
         )
         kinds = {known.name: known.kind for known in self._workspace.checks}
-        return show(report, pytest=kinds.get(CheckId(check)) is CheckKind.PYTEST)
+        kind = kinds.get(CheckId(check))
+        return show(report, named=kind is not None and kind.names_tests)
 
 
 def refusal(reason: str, *, usable: bool = True) -> Used:

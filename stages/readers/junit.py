@@ -67,7 +67,7 @@ def _case(case: Element, above: list[Element], tally: Tally) -> None:
         outcome = Outcome.SKIPPED
     text = "" if problem is None else (problem.text or "")
     tally.add(
-        f"{_place(case, above)}::{case.get('name') or '(without a name)'}",
+        "::".join(filter(None, (_place(case, above), case.get("name") or "(without a name)"))),
         outcome,
         kind="" if problem is None else problem.get("type", ""),
         message="" if problem is None else problem.get("message") or text.strip().partition("\n")[0],

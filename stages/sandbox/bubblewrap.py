@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 from stages.sandbox.base import SYSTEM_PATH, Sandbox
 from stages.sandbox.command import Bounds, Command, Level
 from stages.sandbox.faults import NoProgram, NoStart
+from stages.sandbox.lent import shown
 from stages.sandbox.limits import limits
 from stages.sandbox.running import Job
 from stages.sandbox.seccomp import filter_program
@@ -86,17 +87,20 @@ class Bubblewrap(Sandbox):
 
     @contextmanager
     def _started(self, command: Command, wires: Wires, user: int | None) -> Iterator[tuple[Job, tuple[Path, ...]]]:
-        options = "\0".join(self._options(command, wires, user)).encode(errors="surrogateescape")
-        # Through a file in memory: whoever lists processes outside sees neither environment nor paths.
-        started = [self._program("bwrap"), "--args", str(wires.file("options", options)), "--"]
-        job = BubblewrapJob(wires.spawn([*started, *self._drop_root(user), *command.arguments]), wires)
-        try:
-            job.limit(self._bounds, reserves=command.reserves)
-            yield job, (command.tree,)
-        finally:
-            job.finish()
+        with shown(command, user, by_links=False) as lent:
+            options = "\0".join(self._options(command, wires, user, lent)).encode(errors="surrogateescape")
+            # Through a file in memory: whoever lists processes outside sees neither environment nor paths.
+            started = [self._program("bwrap"), "--args", str(wires.file("options", options)), "--"]
+            job = BubblewrapJob(wires.spawn([*started, *self._drop_root(user), *command.arguments]), wires)
+            try:
+                job.limit(self._bounds, reserves=command.reserves)
+                yield job, (command.tree,)
+            finally:
+                job.finish()
 
-    def _options(self, command: Command, wires: Wires, user: int | None) -> Iterator[str]:
+    def _options(
+        self, command: Command, wires: Wires, user: int | None, lent: Iterable[tuple[Path, str]]
+    ) -> Iterator[str]:
         yield from _NAMESPACES
         yield from ("--json-status-fd", str(wires.status()), "--block-fd", str(wires.hold()))
         yield from ("--seccomp", str(wires.file("filter", filter_program(namespaces=True))))
@@ -105,8 +109,8 @@ class Bubblewrap(Sandbox):
         yield from self._temporary(user)
         yield from _further(command.readable)
         yield from ("--bind" if command.tree_writable else "--ro-bind", str(command.tree), str(TREE))
-        for place, folder in command.lent:
-            yield from ("--ro-bind", str(folder), str(TREE / place))
+        for outside, place in lent:
+            yield from ("--ro-bind", str(outside), str(TREE / place))
         yield from ("--chdir", str(TREE / command.folder), "--remount-ro", "/dev", "--remount-ro", "/")
         ours = {"PATH": SYSTEM_PATH, "HOME": HOME, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108 - its own
         for name, value in (ours | dict(command.environment)).items():

@@ -31,9 +31,9 @@ class Command:
     they have outside. `channel` is the number (3 to 99) of a file descriptor, opened by the sandbox, on which the
     command reports back and which is no file that it could reopen; what came is in `Ran.reported`. `secret` is written
     to a second descriptor, `secret_channel`, that the command reads once. The environment is PATH, HOME, TMPDIR and
-    LANG as the sandbox sets them, under these variables, and nothing else. `lent` are folders outside that the command
-    sees, read-only, at places in its tree where there is nothing else. `reserves` is for programs that reserve far more
-    addresses than they use memory, as V8 and the JVM do.
+    LANG as the sandbox sets them, under these variables, and nothing else. `lent` are places in its tree where there is
+    nothing, and folders outside: a folder is made there that shows, read-only, what is in the one outside. `reserves`
+    is for programs that reserve far more addresses than they use memory, as V8 and the JVM do.
     """
 
     arguments: tuple[str, ...]

@@ -15,6 +15,7 @@ from typing import Final
 from stages.sandbox import launcher
 from stages.sandbox.base import SYSTEM_PATH, Sandbox
 from stages.sandbox.command import Command
+from stages.sandbox.lent import shown
 from stages.sandbox.limits import limits
 from stages.sandbox.running import Job
 from stages.sandbox.tree import give, remove
@@ -44,27 +45,20 @@ class Launched(Sandbox):
     def _started(self, command: Command, wires: Wires, user: int | None) -> Iterator[tuple[Job, tuple[Path, ...]]]:
         home = Path(tempfile.mkdtemp(prefix="ticketsmith-home-"))
         command = replace(command, readable=(*command.readable, *(folder for _, folder in command.lent)))
-        links = [command.tree / place for place, _ in command.lent]
         try:
-            for link, (_, folder) in zip(links, command.lent, strict=True):
-                if link.is_dir():  # an empty one
-                    link.rmdir()
-                link.symlink_to(folder)
             (home / "tmp").mkdir()
             if user is not None:
                 give(home, user)
             order = json.dumps(self._order(command, home, user)).encode()
             numbers = (wires.file("order", order), wires.hold(), wires.status())
-            pid = wires.spawn([sys.executable, "-I", "-S", launcher.__file__, *map(str, numbers)])
-            job = LaunchedJob(pid, wires)
-            try:
-                yield job, (command.tree, home)
-            finally:
-                job.finish()
+            with shown(command, user, by_links=True):
+                pid = wires.spawn([sys.executable, "-I", "-S", launcher.__file__, *map(str, numbers)])
+                job = LaunchedJob(pid, wires)
+                try:
+                    yield job, (command.tree, home)
+                finally:
+                    job.finish()
         finally:
-            for link in links:
-                if link.is_symlink():  # a test may have put something else there, which is its own
-                    link.unlink()
             remove(home)
 
     def _order(self, command: Command, home: Path, user: int | None) -> Mapping[str, object]:

@@ -198,7 +198,7 @@ def test_run_tells_how_it_ended_and_what_failed() -> None:
         },
     )
 
-    assert show(shown, pytest=True).split("\n") == [
+    assert show(shown, named=True).split("\n") == [
         "run pytest: exit 1, 4 tests: 1 passed, 1 failed, 2 skipped",
         "| failed tests/test_cart.py::test_total",
         "|   AssertionError: assert 3 == 4",
@@ -216,11 +216,11 @@ def test_run_shows_the_output_of_a_command_and_of_a_check_that_names_no_test() -
     crashed = report("pytest", exit_status=None, complete=False, timed_out=True, output="stuck")
     broken = report("pytest", exit_status=3, complete=False, output="INTERNALERROR")
 
-    assert show(lint, pytest=False) == "run lint: exit 1\n| a.py:1: bad"
-    assert show(crashed, pytest=True) == (
+    assert show(lint, named=False) == "run lint: exit 1\n| a.py:1: bad"
+    assert show(crashed, named=True) == (
         "run pytest: killed, 0 tests: 0 passed, 0 failed, 0 skipped, timed out\n| stuck"
     )
-    assert show(broken, pytest=True).startswith(
+    assert show(broken, named=True).startswith(
         "run pytest: exit 3, 0 tests: 0 passed, 0 failed, 0 skipped, incomplete"
     )
 
@@ -228,7 +228,7 @@ def test_run_shows_the_output_of_a_command_and_of_a_check_that_names_no_test() -
 def test_run_of_many_failures_is_cut() -> None:
     many = report("pytest", *[failed(f"t.py::test_{number}", text="line\n" * 100) for number in range(300)])
 
-    lines = show(many, pytest=True).split("\n")
+    lines = show(many, named=True).split("\n")
 
     assert lines[-1] == "| +100"
     assert sum(line.startswith("| failed ") for line in lines) == 200
@@ -238,7 +238,7 @@ def test_run_of_many_failures_is_cut() -> None:
 def test_run_of_wide_coverage_keeps_what_failing_tests_ran() -> None:
     hits = {f"src/f{number}.py": {line: (int(line == 7), 1) for line in range(1_000)} for number in range(10)}
 
-    lines = show(report("pytest", failed(), hits=hits), pytest=True).split("\n")
+    lines = show(report("pytest", failed(), hits=hits), named=True).split("\n")
 
     assert lines[3] == "| lines 7:1/1 in src/f0.py"
     assert len(lines) == 13
@@ -247,7 +247,7 @@ def test_run_of_wide_coverage_keeps_what_failing_tests_ran() -> None:
 def test_run_of_still_wider_coverage_counts_the_files_left_out() -> None:
     hits = {f"src/f{number}.py": dict.fromkeys(range(1_000), (1, 1)) for number in range(10)}
 
-    text = show(report("pytest", failed(), hits=hits), pytest=True)
+    text = show(report("pytest", failed(), hits=hits), named=True)
 
     assert len(text) < 25_000
     assert text.endswith("more files)")
