@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Final, final
@@ -15,6 +16,7 @@ from typing import ClassVar, Final, final
 from stages.errors import ParkCause, Parked, Refused, Stopped
 from stages.sandbox.command import CHANNELS_BELOW, Bounds, Command, Level, Ran
 from stages.sandbox.faults import NoStart, Unusable
+from stages.sandbox.orphans import adopted
 from stages.sandbox.running import Guard, Job, Killed, follow
 from stages.sandbox.tree import own, user_for
 from stages.sandbox.wires import Wires
@@ -24,6 +26,7 @@ _LIVING: Final = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
 _MAY_BE_READ_WHOLE: Final = tuple(map(Path, ("/usr", "/opt", "/nix", "/gnu")))
 _CHANGING_PROGRAMS: Final = ("GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH")  # with LD_*: ld.so(8), locale(7)
 _REASON_AT_MOST: Final = 600  # characters
+_KILLED_THE_LAUNCHER: Final = b"\n(the command ended the process that watched over it, and was ended for that)\n"
 
 
 def never() -> bool:
@@ -69,11 +72,19 @@ class Sandbox(ABC):
         begun, user = time.monotonic(), user_for(command.tree)
         if command.tree_writable:
             own(command.tree)
-        with Wires(command, self._bounds, user) as wires, self._started(command, wires, user) as (job, folders):
+        with (
+            Wires(command, self._bounds, user) as wires,
+            self._orphans_kept(),
+            self._started(command, wires, user) as (job, folders),
+        ):
             killed = follow(job, wires, self._guard(command, stopped, folders))
         if killed is Killed.STOP:
             raise Stopped
         return self._ran(wires, killed, time.monotonic() - begun)
+
+    def _orphans_kept(self) -> AbstractContextManager[None]:
+        # The kernel ends a namespace of processes whole, and bwrap leaves the last of it to whoever adopts.
+        return nullcontext() if self.level is Level.BUBBLEWRAP else adopted()
 
     def _guard(self, command: Command, stopped: Callable[[], bool], folders: tuple[Path, ...]) -> Guard:
         return Guard(command.timeout_seconds, stopped, folders, self._bounds.tree_bytes)
@@ -82,7 +93,10 @@ class Sandbox(ABC):
         status = wires.told("exit-code")
         failed = wires.told("error")
         if killed is None and (failed or not isinstance(status, int)):
-            raise NoStart(reason=str(failed or wires.output.text or "it ended without a status").strip())
+            if failed or not wires.told("started"):
+                raise NoStart(reason=str(failed or wires.output.text or "it ended without a status").strip())
+            wires.output.add(_KILLED_THE_LAUNCHER)
+            status = 128 + signal.SIGKILL  # which the kernel sends to a command without a launcher
         return Ran(
             exit_status=status if killed is None and isinstance(status, int) else None,
             timed_out=killed is Killed.TIME,

@@ -139,6 +139,7 @@ def start(order: dict[str, Any], status: int) -> int:
     try:
         os.setsid()
         _confine(order)
+        tell(status, started=True)
         _execute(order["arguments"], order["environment"])
     except BaseException as error:
         tell(status, error=f"{type(error).__name__}: {error}")
@@ -182,19 +183,30 @@ def tell(status: int, **fields: object) -> None:
     os.write(status, json.dumps(fields).encode() + b"\n")
 
 
-def below(top: int) -> list[int]:
-    """All processes below this one."""
-    children: dict[int, list[int]] = {}
+def subreaper(*, on: bool) -> None:
+    """Whether processes below us that lose their parent become our children."""
+    call(_libc.prctl, PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
+
+
+def children() -> dict[int, list[int]]:
+    """The children of each process that has any."""
+    found: dict[int, list[int]] = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", errors="replace") as file:
                 parent = int(file.read().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        children.setdefault(parent, []).append(int(pid))
+        found.setdefault(parent, []).append(int(pid))
+    return found
+
+
+def below(top: int) -> list[int]:
+    """All processes below this one."""
+    family = children()
     found, todo = [], [top]
     while todo:
-        mine = children.get(todo.pop(), [])
+        mine = family.get(todo.pop(), [])
         found += mine
         todo += mine
     return found
@@ -249,7 +261,7 @@ def main(order_file: int, line: int, status: int) -> None:
         os.set_inheritable(number, False)
     with os.fdopen(order_file, "rb") as file:
         order = json.load(file)
-    call(_libc.prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    subreaper(on=True)
     command = start(order, status)
     nothing = os.open("/dev/null", os.O_RDWR)
     for number in [*range(3), *order["channels"]]:

@@ -9,9 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from stages.sandbox.faults import Undying
+from stages.sandbox.orphans import end_orphans
 from stages.sandbox.tree import Growth
 from stages.sandbox.wires import Wires
 
@@ -32,10 +33,13 @@ class Killed(StrEnum):
 class Job(ABC):
     """A started command, by the process that we are the parent of."""
 
+    _at_work: ClassVar[set[int]] = set()
+
     def __init__(self, pid: int, wires: Wires) -> None:
         self.pid, self._wires = pid, wires
         self._descriptor = os.pidfd_open(pid)
-        self.ended = False
+        self.ended, self._failed = False, False
+        self._at_work.add(pid)
         wires.pump.wake_for(self._descriptor)
 
     @abstractmethod
@@ -44,8 +48,9 @@ class Job(ABC):
 
     def look(self) -> bool:
         """True once our process has ended; it is no zombie then."""
-        if not self.ended and os.waitid(os.P_PIDFD, self._descriptor, os.WEXITED | os.WNOHANG) is not None:
-            self.ended = True
+        if not self.ended and (end := os.waitid(os.P_PIDFD, self._descriptor, os.WEXITED | os.WNOHANG)) is not None:
+            self.ended, self._failed = True, end.si_status != 0
+            self._at_work.discard(self.pid)
             self._wires.pump.forget(self._descriptor)
             os.close(self._descriptor)
         return self.ended
@@ -55,8 +60,13 @@ class Job(ABC):
 
         Raises Undying when that cannot be done.
         """
-        if self.look():
-            return
+        if not self.look():
+            self._end()
+        if self._failed:  # one that ended well has left nothing itself
+            end_orphans(self._at_work)
+            self._failed = False
+
+    def _end(self) -> None:
         self.kill()
         if not self._gone_within(_DIES_WITHIN_SECONDS):
             signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)

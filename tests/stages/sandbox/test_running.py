@@ -21,7 +21,7 @@ from stages.sandbox import Bounds, Command, Level, Sandbox
 from stages.sandbox.landlock import Landlock
 from stages.sandbox.launcher import CAPABILITIES_OF_THIS, _libc, call
 from stages.sandbox.plain import Plain
-from tests.stages.sandbox.ways import CANARY, PYTHON, WE_ARE_ROOT, Way, World, in_child, missing
+from tests.stages.sandbox.ways import CANARY, PYTHON, WE_ARE_ROOT, Way, World, as_ordinary_user, in_child, missing
 
 MIB = 2**20
 
@@ -87,6 +87,40 @@ def test_orphans_die_with_their_command(every_way: Way, world: World, token: str
 
     assert (ran.exit_status, ran.output) == (0, "started\n")
     assert gone(token, within_seconds=0.5)
+
+
+def test_what_a_command_started_dies_although_it_killed_its_launcher(world: World, token: str) -> None:
+    way = Way(level=Level.PLAIN, ordinary=WE_ARE_ROOT)  # the same user as its launcher, and no wall before it
+    attack = f"(setsid sleep {token} {{}} &); sleep 0.5; kill -KILL $PPID"
+    elsewhere = attack.format(">/dev/null 2>&1")
+
+    way.outside(Command(arguments=("sh", "-c", 'sh -c "$1"; :', "sh", elsewhere), tree=world.tree))
+    outside = processes_with(f"\0{token}")
+    for pid in outside:
+        os.kill(pid, signal.SIGKILL)
+    ran = way.run(
+        Command(arguments=("sh", "-c", attack.format("") + "; sleep 20"), tree=world.tree, timeout_seconds=15)
+    )
+
+    assert len(outside) == 1
+    assert (ran.exit_status, ran.timed_out) == (137, False)
+    assert "ended the process that watched over it" in ran.output
+    assert ran.seconds < 10
+    assert gone(token, within_seconds=0)
+
+
+def test_what_lost_its_launcher_is_no_child_of_ours_for_long(world: World, token: str) -> None:
+    attack = f"for n in 1 2 3; do (setsid sh -c 'sleep {token}; :' &); done; sleep 0.5; kill -KILL $PPID"
+
+    def work() -> bool:
+        Plain().run(Command(arguments=("sh", "-c", attack), tree=world.tree))
+        with pytest.raises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        return True
+
+    os.chmod(world.tree, 0o777)
+    assert as_ordinary_user(work)
+    assert gone(token, within_seconds=0)
 
 
 def test_a_time_out_kills_the_whole_tree(every_way: Way, world: World, token: str) -> None:
