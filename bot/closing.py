@@ -32,7 +32,7 @@ def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = N
 
 def already_over(stores: Stores, run: Run) -> bool:
     """Close a run whose final ending was written before its process died."""
-    finals = [recorded.ending for recorded in stores.memory.endings(run.id) if recorded.ending.final]
+    finals = [recorded.ending for recorded in stores.memory.endings(run.scope, run.id) if recorded.ending.final]
     for ending in finals:
         write_down(stores, ending)
     return bool(finals)

@@ -19,6 +19,7 @@ from bot.stores import Stores
 from memory.recording import Recorded
 from memory.signature import RepoView
 from memory.types import CheckId, Ending, EndingId, ErrorSignature, Evidence, Injection, MemoryVersion, PathAt
+from stages.admission import Admission
 from stages.agents.base import Agent
 from stages.agents.limits import Budget
 from stages.base import Desk, Stage
@@ -44,6 +45,7 @@ class Audited:
         blocks = (context.tuning, context.lessons, context.notes)
         self._stores.memory.audit(
             Injection(
+                scope=self._run.scope,
                 run=self._run.id,
                 entry_point=prompt.entry_point,
                 prompt_hash=prompt.hash,
@@ -74,8 +76,10 @@ class Pursuit:
         agent: Callable[[Audited], Agent],
         budget: Budget,
         progress: Progress,
+        admission: Admission,
     ) -> None:
         self.stores, self.run, self.repository, self.budget, self.progress = stores, run, repository, budget, progress
+        self._admission = admission
         self.journal = RunJournal(stores.events, run.id, now=stores.now, watcher=progress.fact)
         self.agent = agent(Audited(stores, run, self.journal))
         self.signatures: tuple[ErrorSignature, ...] = ()
@@ -115,7 +119,8 @@ class Pursuit:
         version: MemoryVersion,
     ) -> Found:
         """Have a stage ask its question, with what memory has to say for it."""
-        asking = stage(entry_point, Desk(agent=self.agent, workspace=workspace, limits=self.budget))
+        desk = Desk(agent=self.agent, workspace=workspace, limits=self.budget, admission=self._admission)
+        asking = stage(entry_point, desk)
         return asking.run(given, context=self.stores.context(asking.query(given), version))
 
     # --- Endings -----------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from sqlmodel import Session, col, select
 from memory.slots import Scrub, slotted_run
 from memory.tables import InjectedRow, InjectionRow
 from memory.text import one_line
-from memory.types import Injection, LeftOut, Record, RunId
+from memory.types import Injection, LeftOut, Record, RepositoryId, RunId, Scope
+from memory.versions import of
 
 _TEXT_AT_MOST: Final = 300
 
@@ -21,6 +22,8 @@ def audit(session: Session, injection: Injection, scrub: Scrub) -> None:
         return one_line(scrub(text))[:_TEXT_AT_MOST]
 
     row = InjectionRow(
+        installation=injection.scope.installation,
+        repository=injection.scope.repository,
         run=slotted_run(injection.run, scrub),
         entry_point=short(injection.entry_point),
         prompt_hash=short(injection.prompt_hash),
@@ -45,9 +48,10 @@ def audit(session: Session, injection: Injection, scrub: Scrub) -> None:
     )
 
 
-def injections(session: Session, run: RunId) -> tuple[Injection, ...]:
+def injections(session: Session, scope: Scope, run: RunId) -> tuple[Injection, ...]:
     """A run's prompts, in order. Their records have no lines."""
-    rows = select(InjectionRow).where(col(InjectionRow.run) == run).order_by(col(InjectionRow.id))
+    of_run = select(InjectionRow).where(*of(InjectionRow, scope), col(InjectionRow.run) == run)
+    rows = of_run.order_by(col(InjectionRow.id))
     return tuple(_injection(session, row) for row in session.exec(rows).all())
 
 
@@ -56,6 +60,7 @@ def _injection(session: Session, row: InjectionRow) -> Injection:
         select(InjectedRow).where(col(InjectedRow.injection) == row.id).order_by(col(InjectedRow.position))
     ).all()
     return Injection(
+        scope=Scope(installation=row.installation, repository=RepositoryId(row.repository)),
         run=RunId(row.run),
         entry_point=row.entry_point,
         prompt_hash=row.prompt_hash,

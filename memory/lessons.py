@@ -69,11 +69,15 @@ def lesson(ending: RunEnding) -> Lesson | None:
 
 
 def again(old: Lesson, new: Lesson, sightings: Sequence[Sighting]) -> Lesson:
-    """`old` after the same ending was seen once more, as `new`; what was invalidated stays so."""
+    """`old` after the same ending was seen once more, as `new`.
+
+    What was invalidated stays so, except what was verified once more and later: that is new evidence.
+    """
     later = new if new.last_seen >= old.last_seen else old
+    stays = old.status is LessonStatus.INVALIDATED and not (later is new and isinstance(new.ending, Verify))
     return replace(
         later,
-        status=old.status if old.status is LessonStatus.INVALIDATED else status_of(new.ending, sightings),
+        status=old.status if stays else status_of(new.ending, sightings),
         signatures=merged_signatures((*new.signatures, *old.signatures)),
         maintainer=old.maintainer,
         supersedes=old.supersedes,
@@ -84,16 +88,20 @@ def again(old: Lesson, new: Lesson, sightings: Sequence[Sighting]) -> Lesson:
 
 
 def same_fix(one: Lesson, other: Lesson) -> bool:
-    """True when both speak of the same edits for the same failure."""
-    return _digests(_edits_of(one.ending)) == _digests(_edits_of(other.ending)) and not _strong_keys(
-        one.signatures
-    ).isdisjoint(_strong_keys(other.signatures))
+    """True when both speak of the same edits, which are known, for the same failure."""
+    edits = _digests(_edits_of(one.ending))
+    return (
+        edits != []
+        and edits == _digests(_edits_of(other.ending))
+        and not strong_keys(one.signatures).isdisjoint(strong_keys(other.signatures))
+    )
 
 
 def identity(ending: RunEnding) -> LessonId:
     """The first 12 hex digits of SHA-256 over what makes two endings the same lesson.
 
-    Equal: repository, kind, where or cause, signature or else ticket, failing checks, digests of the edits.
+    Equal: repository, kind, where or cause, signature or else ticket, failing checks, digests of the edits. What
+    passed is no part of it: two runs agree though they ran other tests.
     """
     seen = slotted(ending)
     strong = _strong_key(seen.signatures)
@@ -111,15 +119,13 @@ def _same_when(ending: Ending) -> list[object]:
         case Hold():
             return [ending.where, ending.cause, sorted(ending.failing), _digests(ending.edits)]
         case Refix():
-            return [sorted(ending.now_passing), sorted(ending.still_failing), _digests(ending.edits)]
+            return [sorted(ending.still_failing), _digests(ending.edits)]
         case PassAfterHold():
             return [_digests(ending.edits)]
-        case Drop():
+        case Drop() | NotOurs():
             return [ending.cause]
         case Verify():
-            return [ending.outcome, sorted(ending.checks), _digests(ending.edits)]
-        case NotOurs():
-            return [ending.cause, sorted(ending.proof)]
+            return [ending.outcome, _digests(ending.edits)]
         case _:
             assert_never(ending)
 
@@ -133,7 +139,8 @@ def _strong_key(signatures: Iterable[ErrorSignature]) -> str:
     return next((sig.keys[level] for sig in signatures for level in STRONG_LEVELS if level in sig.keys), "")
 
 
-def _strong_keys(signatures: Iterable[ErrorSignature]) -> set[str]:
+def strong_keys(signatures: Iterable[ErrorSignature]) -> set[str]:
+    """The keys of which one in common makes two failures the same."""
     return {sig.keys[level] for sig in signatures for level in STRONG_LEVELS if level in sig.keys}
 
 

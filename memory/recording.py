@@ -12,8 +12,8 @@ from sqlmodel import Session, col, select
 from memory.columns import ending_json, ending_of, paths_json, paths_of, signatures_json, signatures_of
 from memory.errors import MemoryFault
 from memory.lessons import lesson
-from memory.shelf import lesson_of, live_row
-from memory.slots import EndingRefused, kind_of
+from memory.shelf import lesson_at
+from memory.slots import EndingRefused, hashed, kind_of
 from memory.tables import EndingRow
 from memory.teaching import teach
 from memory.types import (
@@ -45,6 +45,10 @@ class SecondFinalEnding(MemoryFault):
     """The run {run} has ended already ({first}): its end is written once."""
 
 
+class RunHasEnded(MemoryFault):
+    """The run {run} has ended already ({first}): no {kind} of it can be written any more."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
     """What was written for an ending: its id, what it taught, and the version that shows it."""
@@ -67,7 +71,8 @@ class RecordedEnding:
 def record(session: Session, ending: RunEnding) -> Recorded:
     """Write `ending`, whose slots are clean, and what it teaches; give what was written when it was written before.
 
-    Raises SecondFinalEnding, and EndingRefused when it refers to an ending that is not a hold of the same run.
+    An attempt that was made anew and came to something else is another ending. Raises SecondFinalEnding; RunHasEnded
+    for an attempt after the final ending; EndingRefused when it refers to an ending that is not a hold of the same run.
     """
     if written := _written(session, ending):
         return written
@@ -82,9 +87,9 @@ def record(session: Session, ending: RunEnding) -> Recorded:
     return Recorded(ending=EndingId(row.id), lesson=taught, version=version)
 
 
-def endings(session: Session, run: RunId) -> tuple[RecordedEnding, ...]:
+def endings(session: Session, scope: Scope, run: RunId) -> tuple[RecordedEnding, ...]:
     """What a run's attempts and the run itself came to, in the order in which they were written."""
-    rows = select(EndingRow).where(col(EndingRow.run) == run).order_by(col(EndingRow.number))
+    rows = select(EndingRow).where(*of(EndingRow, scope), col(EndingRow.run) == run).order_by(col(EndingRow.number))
     return tuple(
         RecordedEnding(
             id=EndingId(row.id),
@@ -99,24 +104,28 @@ def endings(session: Session, run: RunId) -> tuple[RecordedEnding, ...]:
 def _written(session: Session, ending: RunEnding) -> Recorded | None:
     """What an earlier try wrote for this very ending."""
     mine = select(EndingRow).where(*of(EndingRow, ending.scope), col(EndingRow.run) == ending.run)
+    slot, kind = _slot(ending), kind_of(ending.ending)
+    final = session.exec(mine.where(col(EndingRow.final).is_(True))).first()
     if ending.final:
-        row = session.exec(mine.where(col(EndingRow.final).is_(True))).first()
+        row = final
         if row and ending_of(EndingKind(row.kind), row.body) != ending.ending:
             raise SecondFinalEnding(run=ending.run, first=row.kind)
     else:
-        slot, kind = _slot(ending), kind_of(ending.ending)
         row = session.exec(mine.where(col(EndingRow.slot) == slot, col(EndingRow.kind) == kind)).first()
+        if row is None and final and not isinstance(ending.ending, Verify):
+            raise RunHasEnded(run=ending.run, first=final.kind, kind=kind)
     if row is None:
         return None
     version = numbered(session, ending.scope, row.version)
-    taught = None if row.lesson is None or row.refers_to else live_row(session, ending.scope, LessonId(row.lesson))
-    return Recorded(ending=EndingId(row.id), lesson=lesson_of(taught) if taught else None, version=version)
+    taught = None if row.lesson is None or row.refers_to else lesson_at(session, version, LessonId(row.lesson))
+    return Recorded(ending=EndingId(row.id), lesson=taught, version=version)
 
 
 def _refer(session: Session, ending: RunEnding) -> Recorded:
     """A final hold: it names the hold before, teaches nothing and publishes nothing."""
-    held = session.exec(select(EndingRow).where(col(EndingRow.id) == ending.refers_to)).first()
-    if held is None or held.kind != EndingKind.HOLD or held.run != ending.run:
+    of_run = select(EndingRow).where(*of(EndingRow, ending.scope), col(EndingRow.run) == ending.run)
+    held = session.exec(of_run.where(col(EndingRow.id) == ending.refers_to)).first()
+    if held is None or held.kind != EndingKind.HOLD:
         raise EndingRefused(reason="a final hold refers to a hold of the same run")
     version = current(session, ending.scope)
     row = _add_ending(session, ending, None if held.lesson is None else LessonId(held.lesson), version)
@@ -153,18 +162,19 @@ def _add_ending(session: Session, ending: RunEnding, taught: LessonId | None, ve
 
 
 def _slot(ending: RunEnding) -> str:
-    """What tells the endings of one kind in one run apart."""
+    """What tells the endings of one kind in one run apart: where they stand in it, and what they hold."""
+    body = hashed(ending_json(kind_of(ending.ending), ending.ending))
     match ending.ending:
         case Drop() | NotOurs():
             return _FINAL
         case Hold() | Verify() if ending.final:
             return _FINAL
         case Hold(where=where, attempt=attempt):
-            return f"attempt {attempt} {where}"
+            return f"attempt {attempt} {where} {body}"
         case Refix(attempt=attempt) | PassAfterHold(attempt=attempt):
-            return f"attempt {attempt}"
+            return f"attempt {attempt} {body}"
         case Verify(outcome=outcome):
-            return f"afterwards {outcome}"
+            return f"afterwards {outcome} {body}"
         case _:
             assert_never(ending.ending)
 

@@ -111,6 +111,12 @@ def lessons(session: Session, version: MemoryVersion) -> tuple[Lesson, ...]:
     return tuple(lesson_of(row) for row in session.exec(rows))
 
 
+def lesson_at(session: Session, version: MemoryVersion, lesson: LessonId) -> Lesson | None:
+    """A lesson as it was in a version."""
+    row = session.exec(select(LessonRow).where(*live_in(LessonRow, version), col(LessonRow.lesson) == lesson)).first()
+    return lesson_of(row) if row else None
+
+
 def live_row(session: Session, scope: Scope, lesson: LessonId) -> LessonRow | None:
     """The newest state of a lesson."""
     rows = select(LessonRow).where(

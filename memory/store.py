@@ -72,17 +72,18 @@ class MemoryStore:
     def record(self, ending: RunEnding) -> Recorded:
         """Write an ending with its lesson and a new version that shows it: all three or nothing.
 
-        Writing the same ending again (same run, attempt and judge or final, kind) gives what was written first.
-        Raises SecondFinalEnding when the run ended otherwise before, EndingRefused when the ending contradicts itself.
+        Writing the same ending again (same run, kind, attempt and judge or final, and slots) gives what was written
+        first, as it was then. Raises SecondFinalEnding when the run ended otherwise before, RunHasEnded for an attempt
+        after that, EndingRefused when the ending contradicts itself.
         """
         clean = slotted(ending, self._scrub)
         with writing(self._engine) as session:
             return recording.record(session, clean)
 
-    def endings(self, run: RunId) -> tuple[RecordedEnding, ...]:
+    def endings(self, scope: Scope, run: RunId) -> tuple[RecordedEnding, ...]:
         """The endings of a run in the order in which they were written."""
         with reading(self._engine) as session:
-            return recording.endings(session, slotted_run(run, self._scrub))
+            return recording.endings(session, scope, slotted_run(run, self._scrub))
 
     def lesson(self, scope: Scope, lesson: LessonId) -> Lesson | None:
         """A lesson as it is now; None when the repository has none of that id."""
@@ -110,7 +111,7 @@ class MemoryStore:
         with writing(self._engine) as session:
             audit.audit(session, injection, self._scrub)
 
-    def injections(self, run: RunId) -> tuple[Injection, ...]:
+    def injections(self, scope: Scope, run: RunId) -> tuple[Injection, ...]:
         """What a run's prompts were given, in order; ids, scores and reasons, without the lines."""
         with reading(self._engine) as session:
-            return audit.injections(session, slotted_run(run, self._scrub))
+            return audit.injections(session, scope, slotted_run(run, self._scrub))

@@ -172,7 +172,7 @@ class TuningRow(Scoped, table=True):
     live_until: int | None
 
 
-class InjectionRow(SQLModel, table=True):
+class InjectionRow(Scoped, table=True):
     """One prompt: which memory it was given."""
 
     __tablename__ = "injection"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, or_, select
 
-from memory.columns import ending_json, ending_of, paths_json, signatures_json
-from memory.lessons import again, same_fix
+from memory.columns import ending_json, paths_json, signatures_json
+from memory.lessons import STRONG_LEVELS, again, same_fix, strong_keys
 from memory.shelf import lesson_of, live_row
 from memory.slots import kind_of
 from memory.status import Sighting
@@ -24,7 +25,6 @@ from memory.types import (
     PassAfterHold,
     RunEnding,
     RunId,
-    Scope,
     TicketId,
     Verify,
     VerifyOutcome,
@@ -35,14 +35,14 @@ from memory.versions import of
 def teach(session: Session, ending: RunEnding, taught: Lesson, written: EndingId, version: MemoryVersion) -> Lesson:
     """Make `taught` live in `version`, new or as the known lesson seen once more; give it as it is then.
 
-    `written` is the ending's row, on which the lesson rests from now on.
+    `written` is the ending's row, on which the lesson rests from now on. Where two lessons contradict each other, the
+    later evidence decides.
     """
     _add_evidence(session, ending, taught.id, written, version)
     known = live_row(session, taught.scope, taught.id)
     if known is not None:
         taught = again(lesson_of(known), taught, _sightings(session, taught))
-    if isinstance(ending.ending, Verify) and ending.ending.outcome is VerifyOutcome.RECURRED:
-        taught = replace(taught, supersedes=_contradict(session, ending.run, taught, version) or taught.supersedes)
+    taught = _weighed(session, ending.run, taught, version)
     _put(session, taught, version, known)
     return taught
 
@@ -67,41 +67,61 @@ def _add_evidence(
     session.flush()
 
 
-def _contradict(session: Session, run: RunId, recurred: Lesson, version: MemoryVersion) -> LessonId | None:
-    """The failure came back: what this run, or the same fix, was said to have reached no longer holds.
+def _weighed(session: Session, run: RunId, taught: Lesson, version: MemoryVersion) -> Lesson:
+    """`taught` beside what says the opposite of the same run or the same fix: what was seen last stands.
 
-    Gives the `worked` that the recurrence supersedes.
+    The others are invalidated; it supersedes the newest verification among them.
     """
-    superseded: LessonId | None = None
-    for row in _believed(session, recurred.scope):
-        believed = lesson_of(row)
-        worked = isinstance(believed.ending, Verify)
-        if _rests_on(session, believed, run) or (worked and same_fix(believed, recurred)):
-            _put(session, replace(believed, status=LessonStatus.INVALIDATED), version, row)
-            superseded = believed.id if worked else superseded
-    return superseded
+    opposed = _opposed(session, run, taught)
+    if any(other.last_seen > taught.last_seen for _, other in opposed):
+        return replace(taught, status=LessonStatus.INVALIDATED)
+    for row, other in opposed:
+        _put(session, replace(other, status=LessonStatus.INVALIDATED), version, row)
+    verified = [other for _, other in opposed if isinstance(other.ending, Verify)]
+    newest = max(verified, key=lambda other: other.last_seen, default=None)
+    return replace(taught, supersedes=newest.id if newest else taught.supersedes)
 
 
-def _believed(session: Session, scope: Scope) -> list[LessonRow]:
-    """Live lessons that say that a fix did its work."""
+def _opposed(session: Session, run: RunId, taught: Lesson) -> list[tuple[LessonRow, Lesson]]:
+    """Lessons that are believed and say the opposite: what this run reached, and how the same fix was verified."""
+    if not isinstance(taught.ending, Verify):
+        return []
+    of_run = select(EvidenceRow.lesson).where(*of(EvidenceRow, taught.scope), col(EvidenceRow.run) == run)
+    of_failure = select(KeyRow.lesson).where(
+        *of(KeyRow, taught.scope),
+        col(KeyRow.level).in_(STRONG_LEVELS),
+        col(KeyRow.key).in_(strong_keys(taught.signatures)),
+    )
     rows = select(LessonRow).where(
-        *of(LessonRow, scope),
+        *of(LessonRow, taught.scope),
         col(LessonRow.live_until).is_(None),
         col(LessonRow.status) != LessonStatus.INVALIDATED,
         col(LessonRow.kind).in_([EndingKind.PASS_AFTER_HOLD, EndingKind.VERIFY]),
+        or_(col(LessonRow.lesson).in_(of_run), col(LessonRow.lesson).in_(of_failure)),
     )
-    return [row for row in session.exec(rows) if _says_fixed(ending_of(EndingKind(row.kind), row.body))]
+    here = set(session.exec(of_run))
+    return [
+        (row, other)
+        for row in session.exec(rows)
+        if _contradicts(taught.ending, (other := lesson_of(row)).ending)
+        and (other.id in here or (isinstance(other.ending, Verify) and same_fix(other, taught)))
+    ]
 
 
-def _says_fixed(ending: Ending) -> bool:
-    return isinstance(ending, PassAfterHold) or (isinstance(ending, Verify) and ending.outcome is VerifyOutcome.WORKED)
+def _contradicts(verified: Verify, other: Ending) -> bool:
+    match verified.outcome:
+        case VerifyOutcome.RECURRED:
+            return isinstance(other, PassAfterHold) or _is(other, VerifyOutcome.WORKED)
+        case VerifyOutcome.WORKED:
+            return _is(other, VerifyOutcome.RECURRED)
+        case VerifyOutcome.UNVERIFIED:
+            return False
+        case _:
+            assert_never(verified.outcome)
 
 
-def _rests_on(session: Session, lesson: Lesson, run: RunId) -> bool:
-    rows = select(EvidenceRow).where(
-        *of(EvidenceRow, lesson.scope), col(EvidenceRow.lesson) == lesson.id, col(EvidenceRow.run) == run
-    )
-    return session.exec(rows).first() is not None
+def _is(ending: Ending, outcome: VerifyOutcome) -> bool:
+    return isinstance(ending, Verify) and ending.outcome is outcome
 
 
 def _sightings(session: Session, lesson: Lesson) -> list[Sighting]:

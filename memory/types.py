@@ -382,6 +382,7 @@ class MemoryContext:
 class Injection:
     """One row of the injection audit: what went into one prompt, and what was left out and why."""
 
+    scope: Scope
     run: RunId
     entry_point: str
     prompt_hash: str

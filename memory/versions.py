@@ -13,6 +13,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, col, or_, select
 
 from memory.columns import scope_json, scope_of
+from memory.errors import MemoryFault
 from memory.notes import chunks
 from memory.slots import Scrub
 from memory.tables import ChunkRow, LessonRow, NoteRow, Scoped, TuningRow, VersionRow
@@ -23,17 +24,30 @@ _BULLETS: Final = ("- ", "* ", "+ ")
 Live: TypeAlias = type[LessonRow] | type[NoteRow] | type[TuningRow]
 
 
+class NoSuchVersion(MemoryFault):
+    """Memory of {repository} has no version {number}: restore the database, or name another version."""
+
+
 def current(session: Session, scope: Scope) -> MemoryVersion:
     """The newest version; number 0 before anything was published."""
     rows = select(VersionRow).where(*of(VersionRow, scope)).order_by(col(VersionRow.number).desc()).limit(1)
     row = session.exec(rows).first()
-    return _version(scope, row) if row else MemoryVersion(scope=scope, number=0, digest=digest_of((), ""))
+    return _version(scope, row) if row else empty(scope)
 
 
 def numbered(session: Session, scope: Scope, number: int) -> MemoryVersion:
-    """The version of that number, which was published or is 0."""
+    """The version of that number. Raises NoSuchVersion when it was never published; number 0 always was."""
+    if number == 0:
+        return empty(scope)
     row = session.get(VersionRow, (scope.installation, scope.repository, number))
-    return _version(scope, row) if row else current(session, scope)
+    if row is None:
+        raise NoSuchVersion(number=number, repository=scope.repository)
+    return _version(scope, row)
+
+
+def empty(scope: Scope) -> MemoryVersion:
+    """The version before anything was published."""
+    return MemoryVersion(scope=scope, number=0, digest=digest_of((), ""))
 
 
 def publish(session: Session, version: MemoryVersion, at: datetime) -> None:

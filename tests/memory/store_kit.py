@@ -130,6 +130,7 @@ def query(
 
 def injection(run: RunId, *, shown: tuple[Record, ...] = (), left_out: tuple[LeftOut, ...] = ()) -> Injection:
     return Injection(
+        scope=SHOP,
         run=run,
         entry_point="diagnose",
         prompt_hash="0" * 64,

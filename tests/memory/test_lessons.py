@@ -14,6 +14,7 @@ from memory.types import (
     CheckId,
     CommitId,
     Edit,
+    Ending,
     EndingId,
     Evidence,
     Hold,
@@ -210,6 +211,18 @@ def test_another_place_check_edit_failure_or_repository_is_another_lesson(other:
     assert identity(other) != identity(ended(HOLD))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (NOT_OURS, replace(NOT_OURS, proof=(CheckId("lint"),))),
+        (WORKED, replace(WORKED, checks=(CheckId("lint"),))),
+        (REFIX, replace(REFIX, now_passing=(CheckId("lint"),))),
+    ],
+)
+def test_what_was_seen_to_pass_makes_no_other_lesson(one: Ending, other: Ending) -> None:
+    assert identity(ended(one)) == identity(ended(other))
+
+
 def test_order_place_and_line_of_edits_do_not_matter() -> None:
     second = replace(EDIT, digest="0" * 12)
     one = ended(replace(HOLD, edits=(EDIT, second)))
@@ -256,6 +269,7 @@ def test_the_same_fix_has_the_same_edits_and_a_strong_key_in_common() -> None:
     assert not same_fix(worked, taught(ended(RECURRED, signatures=(signature("t"),))))
     assert not same_fix(worked, taught(ended(replace(RECURRED, edits=()))))
     assert not same_fix(worked, taught(ended(DROP)))
+    assert not same_fix(taught(ended(replace(WORKED, edits=()))), taught(ended(replace(RECURRED, edits=()))))
 
 
 # --- Status --------------------------------------------------------------------------------------------------------

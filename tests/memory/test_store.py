@@ -101,7 +101,7 @@ def test_every_kind_is_written_with_its_lesson_and_a_version_that_shows_it(store
     assert recorded.version == store.current(SHOP)
     assert recorded.version.number == 1
     assert recorded.lesson == store.lesson(SHOP, identity(written))
-    (kept,) = store.endings(RUN)
+    (kept,) = store.endings(SHOP, RUN)
     assert (kept.id, kept.lesson, kept.version) == (recorded.ending, identity(written), 1)
     assert kept.ending.ending == ending
     assert kept.ending.at == AT
@@ -147,14 +147,14 @@ def test_another_attempt_or_another_judge_of_the_same_attempt_is_another_ending(
     for ending in (REFIX, PASS):
         store.record(ended(ending))
 
-    assert len(store.endings(RUN)) == 6
+    assert len(store.endings(SHOP, RUN)) == 6
 
 
 def test_endings_come_in_the_order_in_which_they_were_written(store: MemoryStore) -> None:
     for ending in (HOLD, REFIX, PASS, WORKED):
         store.record(ended(ending, at=AT))
 
-    kinds = [type(one.ending.ending) for one in store.endings(RUN)]
+    kinds = [type(one.ending.ending) for one in store.endings(SHOP, RUN)]
 
     assert kinds == [type(ending) for ending in (HOLD, REFIX, PASS, WORKED)]
 
@@ -189,7 +189,7 @@ def test_a_final_hold_refers_and_teaches_nothing(store: MemoryStore) -> None:
     assert final.version == held.version == store.current(SHOP)
     assert [lesson.count for lesson in store.lessons(SHOP)] == [1]
     assert held.lesson is not None
-    assert store.endings(RUN)[1].lesson == held.lesson.id
+    assert store.endings(SHOP, RUN)[1].lesson == held.lesson.id
     assert store.record(ended(HOLD, final=True, refers_to=held.ending)) == final
 
 
@@ -225,6 +225,15 @@ def test_ids_of_rows_are_never_used_again(store: MemoryStore, file: Path) -> Non
     store.record(ended(REFIX))
 
     assert [row[0 if isinstance(row[0], int) else 2] for row in tables(file)["lesson"]] == [2]
+
+
+def test_two_people_agree_though_other_tests_proved_it(store: MemoryStore) -> None:
+    store.record(ended(NOT_OURS))
+
+    agreed = store.record(ended(replace(NOT_OURS, proof=()), run="run2", ticket="shop#2", author="bob")).lesson
+
+    assert agreed is not None
+    assert (agreed.status, agreed.count) == (LessonStatus.VALIDATED, 2)
 
 
 # --- Status --------------------------------------------------------------------------------------------------------
@@ -619,7 +628,7 @@ def test_a_kill_at_any_step_leaves_both_ending_and_lesson_or_neither(
         assert tables(file) == before, f"step {number}"
         again = make_store(file)
         assert again.record(ending) == again.record(ending)
-        assert len(again.endings(RUN)) == 4
+        assert len(again.endings(SHOP, RUN)) == 4
 
 
 def killed_record(file: Path, number: int, ending: RunEnding, die: Callable[[], None]) -> None:
@@ -677,7 +686,7 @@ def test_the_audit_keeps_ids_scores_and_reasons_in_order_and_no_lines(file: Path
     store.audit(replace(injection(RUN), entry_point="develop"))
     store.audit(injection(RunId("run2")))
 
-    first, second = store.injections(RUN)
+    first, second = store.injections(SHOP, RUN)
     assert [record.lines for record in first.shown] == [(), ()]
     assert [(record.id, record.score) for record in first.shown] == [
         ("tuning:1", None),

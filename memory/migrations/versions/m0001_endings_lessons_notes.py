@@ -74,7 +74,7 @@ def _endings() -> None:
         sqlite_where=final,
         postgresql_where=final,
     )
-    op.create_index("ending_of_run", "ending", ["run"])
+    op.create_index("ending_of_run", "ending", ["run", "repository"])
 
 
 def _lessons() -> None:
@@ -173,6 +173,7 @@ def _injections() -> None:
     op.create_table(
         "injection",
         _number("id"),
+        *_scope(),
         *(_text(name) for name in ("run", "entry_point", "prompt_hash")),
         _number("version"),
         _text("rule"),
@@ -180,7 +181,7 @@ def _injections() -> None:
         sa.PrimaryKeyConstraint("id"),
         sqlite_autoincrement=True,
     )
-    op.create_index("injection_of_run", "injection", ["run"])
+    op.create_index("injection_of_run", "injection", ["run", "repository"])
     op.create_table(
         "injected",
         _number("injection"),
