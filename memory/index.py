@@ -10,16 +10,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from memory.index_build import INDEX_FORMAT, NOTE_BITS, build, chunk_of, profile_of
-from memory.search import Hit, Index, IndexUnusable, Profile, Search, Totals
+from memory.search import Hit, IndexUnusable, Profile, Totals
 from memory.types import Chunk
 
-__all__ = ["FtsSearch", "Index", "IndexUnusable", "Search"]
-
-_FILES_KEPT: Final = 32
+_OPEN_AT_MOST: Final = 32  # a file that is closed is opened again, not built again
+_BYTES_KEPT: Final = 1 << 30
 _ABANDONED_AFTER: Final = 3600  # seconds; a build takes minutes at most
 _AT_ONCE: Final = 500  # words in one look-up: SQLite takes 999 parameters everywhere
 
@@ -81,10 +81,10 @@ class FtsIndex:
 
 
 class FtsSearch:
-    """Indexes in the files of one folder. Two processes may build the same one at once."""
+    """Indexes in the files of one folder, those used last up to `bytes_kept`. Two processes may build one at once."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, bytes_kept: int = _BYTES_KEPT) -> None:
+        self.folder, self._bytes_kept = folder, bytes_kept
         self._open: dict[tuple[int, str], FtsIndex] = {}  # by process: a connection does not survive a fork
         self._lock = threading.Lock()
 
@@ -92,12 +92,10 @@ class FtsSearch:
         """See `Search.open`."""
         key = (os.getpid(), digest)
         with self._lock:
-            index = self._open.get(key)
-            if index is None:
-                index = self._read(digest) or self._build(digest, chunks)
-                while len(self._open) >= _FILES_KEPT:
-                    self._open.pop(next(iter(self._open)))
-                self._open[key] = index
+            index = self._open.pop(key, None) or self._read(digest) or self._build(digest, chunks)
+            while len(self._open) >= _OPEN_AT_MOST:
+                self._open.pop(next(iter(self._open)))  # the one that was asked for the longest time ago
+            self._open[key] = index
         return index
 
     def discard(self, digest: str) -> None:
@@ -114,11 +112,12 @@ class FtsSearch:
     def _read(self, digest: str) -> FtsIndex | None:
         """The index in its file, or None when there is none that is whole and of this digest."""
         path = self._path(digest)
-        if not path.is_file():
-            return None
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
-        )
+        try:
+            connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+            )
+        except (sqlite3.Error, OSError):
+            return None  # building it anew tells what is wrong with the folder
         try:
             totals = _totals(connection, digest)
         except (sqlite3.Error, KeyError, ValueError):
@@ -126,6 +125,8 @@ class FtsSearch:
         if totals is None:
             connection.close()
             return None
+        with suppress(OSError):  # the file of another user may be read, not touched
+            os.utime(path)
         return FtsIndex(path, digest, connection, totals)
 
     def _build(self, digest: str, chunks: Callable[[], Sequence[Chunk]]) -> FtsIndex:
@@ -148,18 +149,30 @@ class FtsSearch:
         return index
 
     def _tidy(self, new: Path) -> None:
-        """Leave the newest files, and nothing of a build that was killed."""
-        files = sorted(self.folder.glob("*.sqlite"), key=_changed, reverse=True)
+        """Leave the files that were opened last, and nothing of a build that was killed."""
+        files = {path: _state(path) for path in self.folder.glob("*.sqlite") if path != new}
+        kept = _state(new).bytes
+        for path in sorted(files, key=lambda path: files[path].opened, reverse=True):
+            kept += files[path].bytes
+            if kept > self._bytes_kept:
+                path.unlink(missing_ok=True)
         abandoned = time.time() - _ABANDONED_AFTER
-        old = [path for path in files[_FILES_KEPT:] if path != new]
-        for path in (*old, *(path for path in self.folder.glob(".*.tmp") if _changed(path) < abandoned)):
-            path.unlink(missing_ok=True)
+        for path in self.folder.glob(".*.tmp"):
+            if _state(path).opened < abandoned:
+                path.unlink(missing_ok=True)
 
 
-def _changed(path: Path) -> float:
+@dataclass(frozen=True, kw_only=True)
+class _State:
+    opened: float = 0.0  # seconds since 1970
+    bytes: int = 0
+
+
+def _state(path: Path) -> _State:
     with suppress(FileNotFoundError):  # another worker tidies too
-        return path.stat().st_mtime
-    return 0.0
+        found = path.stat()
+        return _State(opened=found.st_mtime, bytes=found.st_size)
+    return _State()
 
 
 def _totals(connection: sqlite3.Connection, digest: str) -> Totals | None:

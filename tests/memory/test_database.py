@@ -5,14 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,9 +35,8 @@ from memory.database import (
     upgrade_memory,
     writing,
 )
+from tests.memory.nobody import as_nobody
 from tests.memory.store_kit import HOLD, SHOP, ended, make_store, tables
-
-NOBODY = 65_534
 
 
 @pytest.fixture
@@ -105,28 +101,6 @@ def test_a_damaged_page_is_told_when_it_is_read(file: Path) -> None:
 
     with pytest.raises(DatabaseCorrupt, match="move it aside"):
         make_store(file).lessons(SHOP)
-
-
-@contextmanager
-def as_nobody() -> Iterator[None]:
-    """Root may write everywhere: permissions are tested as somebody else."""
-    if os.getuid() != 0:
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp())  # not below pytest's own folder, which is its owner's alone
-    folder.chmod(0o755)
-    yield folder
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
 
 
 def test_a_read_only_file_is_told_when_it_is_opened(open_folder: Path) -> None:

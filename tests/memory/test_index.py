@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.index import FtsSearch, IndexUnusable
-from memory.search import Hit
+from memory.index import FtsSearch
+from memory.search import Hit, IndexUnusable
 from memory.types import Chunk, NoteFile
+from tests.memory.nobody import as_nobody
 from tests.memory.recall_kit import chunks_of, filler, note
 
 NOTES = [note("redis.md", "# Redis\nFail over by hand when the sentinel is down"), *filler(30)]
@@ -145,12 +146,70 @@ def test_a_discarded_index_is_gone(search: FtsSearch) -> None:
     assert search.open("d1", held(NOTES[:2])).totals.notes == 2
 
 
-def test_only_the_newest_files_stay(search: FtsSearch) -> None:
-    for number in range(40):
-        search.open(f"d{number}", held(NOTES[:1]))
+def test_files_beyond_the_room_for_them_go_and_those_opened_last_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    for number in range(3):
+        FtsSearch(folder).open(f"d{number}", held(NOTES[:1]))
+        os.utime(FtsSearch(folder)._path(f"d{number}"), (number, number))
+    size = FtsSearch(folder)._path("d0").stat().st_size
+    FtsSearch(folder).open("d0", refused)
 
-    assert len(list(search.folder.iterdir())) <= 32
-    assert FtsSearch(search.folder).open("d39", refused)
+    FtsSearch(folder, bytes_kept=3 * size).open("d3", held(NOTES[:1]))
+
+    assert {path.name.partition(".")[0] for path in folder.iterdir()} == {"d0", "d2", "d3"}
+
+
+def test_the_index_that_was_just_built_stays_whatever_its_size(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+
+    FtsSearch(folder, bytes_kept=1).open("d1", held())
+
+    assert FtsSearch(folder).open("d1", refused)
+
+
+def test_more_repositories_than_are_held_open_are_not_built_again(search: FtsSearch) -> None:
+    for number in range(40):
+        search.open(f"d{number}", held([]))
+
+    built = {path: path.stat().st_ino for path in search.folder.iterdir()}
+    for number in range(40):
+        search.open(f"d{number}", refused)
+
+    assert {path: path.stat().st_ino for path in search.folder.iterdir()} == built
+    assert len(search._open) <= 32
+
+
+def test_the_index_that_is_used_most_stays_open(search: FtsSearch) -> None:
+    first = search.open("busy", held(NOTES[:1]))
+
+    for number in range(40):
+        search.open(f"d{number}", held([]))
+        assert search.open("busy", refused) is first
+
+
+def test_an_index_that_may_not_be_read_is_built_anew(open_folder: Path) -> None:
+    FtsSearch(open_folder).open("d1", held(NOTES[:1]))
+    FtsSearch(open_folder)._path("d1").chmod(0)
+    open_folder.chmod(0o777)
+
+    with as_nobody():
+        index = FtsSearch(open_folder).open("d1", held())
+
+    assert index.totals.notes == len(NOTES)
+
+
+def test_a_folder_that_may_not_be_entered_is_told_with_the_way_out(open_folder: Path) -> None:
+    FtsSearch(open_folder / "index").open("d1", held(NOTES[:1]))
+    (open_folder / "index").chmod(0)
+
+    with as_nobody(), pytest.raises(IndexUnusable, match="Make the folder writable"):
+        FtsSearch(open_folder / "index").open("d1", held())
+
+
+def test_a_file_that_goes_while_it_is_opened_is_built_anew(search: FtsSearch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+
+    assert search.open("d1", held()).totals.notes == len(NOTES)
 
 
 def test_what_a_killed_build_left_is_cleared_when_it_is_old(search: FtsSearch) -> None:

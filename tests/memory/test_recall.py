@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import MissingContext
-from memory.index import FtsIndex, FtsSearch, IndexUnusable
+from memory.index import FtsIndex, FtsSearch
 from memory.recall import Recall
 from memory.rules import Coverage, PerWord, Rule
+from memory.search import IndexUnusable
 from memory.types import (
     Block,
     Chunk,
