@@ -23,7 +23,6 @@ from stages.git import Git
 from stages.journal import Journal, ModelAnswered
 from stages.prompt import EntryPoint, Prompt
 from stages.repository import Repository
-from stages.sandbox import Sandbox
 from stages.ticket import Ticket
 from stages.workspace import Workspace
 from tests.stages.repositories import commit, make
@@ -35,7 +34,7 @@ SETTINGS: Final = """\
 environment = "shop"
 
 [checks.price]
-command = ["sh", "-c", "grep -qx 3 price.txt && test ! -e broken"]
+command = ["sh", "-c", "grep -qx 3 price.txt && test ! -e broken || { cat trace.txt; exit 1; }"]
 
 [checks.sane]
 command = ["sh", "-c", "! grep -q 4 price.txt"]
@@ -45,7 +44,8 @@ SHOP: Final[Mapping[str, str]] = {
     ".github/ticketsmith/tuning.md": "- Prices are whole cents.\n",
     "price.txt": "1\n",
 }
-"""A file with a wrong number: `price` shows it, and so does a file `broken`; a 4 makes `sane` fail.
+"""A file with a wrong number: `price` shows it, and so does a file `broken`; a 4 makes `sane` fail. What `price` prints
+then is `trace.txt`.
 
 Checks are commands, for they start fast.
 """
@@ -150,7 +150,7 @@ class ScriptedApp(App):
     def _agent_name(self) -> str:
         return "scripted"
 
-    def _agents(self, run: Run, sandbox: Sandbox) -> Callable[[Audited], Agent]:
+    def _agents(self, *_: object) -> Callable[[Audited], Agent]:
         return lambda journal: Scripted(journal, self._script)
 
 
@@ -200,7 +200,7 @@ def bed(folder: Path, files: Mapping[str, str] | None = None, **settings: Any) -
 
 
 def endings(app: App, run: Run) -> list[RecordedEnding]:
-    return list(app.stores.memory.endings(run.id))
+    return list(app.stores.memory.endings(run.scope, run.id))
 
 
 def told(app: App, run: Run) -> list[str]:

@@ -37,6 +37,7 @@ ON_GITHUB_ONLY: Final[frozenset[Reached]] = frozenset(
         (EndingKind.HOLD, Where.STAGING),
     }
 )
+LOUD: Final = {"trace.txt": TRACE}
 BREAKS_SANE: Final = "3\n4\n"
 TRACED: Final = replace(TICKET, id=TicketId("local:traced"), title="Reading a price fails", body=TRACE)
 AGAIN: Final = replace(TRACED, id=TicketId("local:again"), title="It fails once more", author="jonas")
@@ -222,7 +223,7 @@ def the_failure_is_there_with_the_patch(folder: Path) -> tuple[App, Run]:
 
 @scene("final verify: recurred", reaches=((EndingKind.VERIFY, VerifyOutcome.RECURRED),))
 def another_ticket_brings_the_failure_back(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
+    ground = bed(folder, LOUD)
     app = ground.app()
     run = ground.fix(app, TRACED)
     break_again(ground, run)
@@ -253,14 +254,20 @@ def the_ticket_asks_for_no_repair(folder: Path) -> tuple[App, Run]:
 
 @scene("final not-ours: already-fixed", reaches=((EndingKind.NOT_OURS, NotOursCause.ALREADY_FIXED),))
 def the_test_that_the_ticket_names_passes(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder, {"price.txt": "3\n"})
-    app = ground.app()
-    return app, ground.fix(app, replace(TICKET, body="The check `price` is red for me."))
+    test = "tests/test_price.py::test_price"
+    files = {
+        ".github/ticketsmith.toml": f"{SETTINGS}\n[checks.unit]\npytest = []\n",
+        "tests/test_price.py": "def test_price():\n    assert open('price.txt').read() == '3\\n'\n",
+        "price.txt": "3\n",
+    }
+    ground = bed(folder, files)
+    app = ground.app(Script.of(diagnose={**DIAGNOSED, "reproduction": test}))
+    return app, ground.fix(app, replace(TICKET, body=f"{test} is red for me."))
 
 
 @scene("final not-ours: duplicate", reaches=((EndingKind.NOT_OURS, NotOursCause.DUPLICATE),))
 def an_open_run_fixes_the_same_failure(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
+    ground = bed(folder, LOUD)
     app = ground.app()
     ground.fix(app, TRACED)
     return app, ground.fix(app, AGAIN)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.baseline import why_broken
-from bot.decisions import after_hold, fails_now, named_files, not_ours
+from bot.decisions import after_hold, named_files, not_ours, passes_now
 from memory.types import CheckId, CommitId, ErrorSignature, NotOursCause, TicketId
 from stages.gate import GateReport
 from stages.prompt import EntryPoint
@@ -73,7 +73,20 @@ def test_a_new_diagnosis_comes_first_when_the_reproduction_stayed_red() -> None:
     assert after_hold(red) == (EntryPoint.REDIAGNOSE, EntryPoint.REFIX)
     assert after_hold(base) == (EntryPoint.REFIX,)
     assert after_hold(replace(base, reproduction=report(exit_status=0))) == (EntryPoint.REFIX,)
-    assert fails_now(red) == ("t.py::t", "t.py::u")
+
+
+def test_only_what_was_run_and_passed_counts_as_passing() -> None:
+    passed = TestOutcome(id=CheckId("t.py::u"), outcome=Outcome.PASSED)
+    skipped = TestOutcome(id=CheckId("t.py::v"), outcome=Outcome.SKIPPED)
+    seen = GateReport(
+        attempt=1,
+        base=CommitId("a" * 40),
+        reproduction=report(PYTEST, failed("no"), passed, skipped),
+        checks=(report(LINT, exit_status=0), report(PYTEST, exit_status=None)),
+    )
+
+    assert passes_now(seen) == {"t.py::u", "lint"}
+    assert passes_now(replace(seen, reproduction=None, checks=())) == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_patch_that_a_person_sent_back_is_held_by_a_maintainer(tmp_path: Path)
 
 
 def test_a_fix_that_did_not_hold_invalidates_what_it_taught(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
+    ground = bed(tmp_path, scenes.LOUD)
     app = ground.app(Script.of(develop=writes(text=scenes.BREAKS_SANE)))
     run = ground.fix(app, scenes.TRACED)
     ground.merge(run.branch)

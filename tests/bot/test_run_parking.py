@@ -27,7 +27,7 @@ NOTE = {".github/ticketsmith/notes/price.md": "# Price\n\nThe price of a mug was
 class Untrusted(ScriptedApp):
     """A machine without bubblewrap, and a repository that is not ours."""
 
-    def _sandbox(self) -> Sandbox:
+    def _sandbox(self, *_: object) -> Sandbox:
         return choose("auto", trusted=False, path="/nonexistent")
 
 

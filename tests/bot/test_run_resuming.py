@@ -36,12 +36,14 @@ def in_child(work: Callable[[], object]) -> int:
     """Do it in a process of its own; gives the signal that ended it, 0 when none did."""
     pid = os.fork()
     if pid == 0:
+        status = 1
         try:
             work()
-        except BaseException:  # noqa: BLE001 - a child must not go on as a second test run
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
+            status = 0
+        finally:
+            if status:
+                traceback.print_exc()
+            os._exit(status)  # a child must not go on as a second test run
     _, status = os.waitpid(pid, 0)
     assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 0, "the child failed: see its output"
     return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
@@ -217,9 +219,11 @@ def working(ground: Bed, run: RunId, script: Script) -> Iterator[int]:
     """Another process that works on the run until the block is left."""
     pid = os.fork()
     if pid == 0:
-        app = ground.app(script)
-        app.pursue(app.stores.runs.get(run), silent())
-        os._exit(0)
+        try:
+            app = ground.app(script)
+            app.pursue(app.stores.runs.get(run), silent())
+        finally:
+            os._exit(0)  # a child must not go on as a second test run
     try:
         yield pid
     finally:

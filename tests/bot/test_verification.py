@@ -129,11 +129,20 @@ def test_a_run_that_is_stopped_while_it_is_verified_ends_so(tmp_path: Path) -> N
     assert (ended.outcome, told(app, run)) == ("drop: stopped", ["final drop: stopped"])
 
 
-def test_what_is_not_published_cannot_be_verified(tmp_path: Path) -> None:
+def test_a_run_that_has_ended_is_not_judged_again(tmp_path: Path) -> None:
     ground = bed(tmp_path)
     run = ground.fix(ground.app(Script.of(develop={"summary": "Nothing."})))
+    app = ground.app()
 
-    with pytest.raises(NotPublished, match="drop: empty-patch"):
+    assert app.verify(run, None, silent()).outcome == "drop: empty-patch"
+    assert told(app, run) == ["final drop: empty-patch"]
+
+
+def test_what_is_not_published_yet_cannot_be_verified(tmp_path: Path) -> None:
+    ground = bed(tmp_path)
+    run = ground.fix(ground.app(Script.of(develop=Parked(cause=ParkCause.MODEL, reason="down"))))
+
+    with pytest.raises(NotPublished, match="parked"):
         ground.app().verify(run, None, silent())
 
 
