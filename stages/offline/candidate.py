@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from stages.offline.source import Source, Splice
+from stages.offline.source import Source, Splice, program
 from stages.patch import edit_digest
 
 
@@ -59,14 +57,6 @@ class Candidate:
         return (self.source.path, *self.block)
 
     @property
-    def size(self) -> int:
-        """How much it changes, in characters."""
-        _, old, new = self.block
-        before, after = "\n".join(old), "\n".join(new)
-        matching = SequenceMatcher(None, before, after, autojunk=False).find_longest_match()
-        return max(len(before), len(after)) - matching.size
-
-    @property
     def line(self) -> int:
         """The first changed line, from 1."""
         return self.block[0] + 1
@@ -94,12 +84,16 @@ class Candidate:
         """False when nothing changes, or what comes out is no Python or the same program."""
         if self.block[1] == self.block[2]:
             return False
+        start, old, new = self.block
+        first, last = self.source.unit(self.splice.at)
+        if not first <= start < start + len(old) <= last:
+            first, last = 0, len(self.source.lines)
+        lines = self.source.lines
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return ast.dump(ast.parse(self.text)) != self.source.tree
+            after = program((*lines[first:start], *new, *lines[start + len(old) : last]))
         except (SyntaxError, ValueError, RecursionError):
             return False
+        return after != self.source.once(("program", first, last), lambda: program(lines[first:last]))
 
     @cached_property
     def change(self) -> Change | None:

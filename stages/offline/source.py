@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, TypeAlias, TypeVar, cast, overload
 
 import libcst as cst
@@ -48,7 +48,7 @@ class Focus:
 
 
 class Source:
-    """One file. Raises libcst.ParserSyntaxError when it is no Python.
+    """One file. Raises libcst.ParserSyntaxError, SyntaxError or ValueError when it is no Python.
 
     `hints` are literals from the ticket and the failing test's account, as they are written in code. What is out of
     `focus` is looked at only for what the whole file says; None is everything.
@@ -62,16 +62,13 @@ class Source:
         self._wide = cast("dict[cst.CSTNode, CodeRange]", wrapper.resolve(WhitespaceInclusivePositionProvider))
         self.module = wrapper.module
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self.at_import = frozenset(_called_by(_parsed(self.lines)))
+        """Functions that the module calls when it is imported: no test is seen to run their lines."""
         self._kept: dict[object, object] = {}
         self._functions: dict[cst.CSTNode, Where] = {}
         self._all: list[cst.CSTNode] = []
         self.nodes: list[cst.CSTNode] = []
         self._walk(focus)
-
-    @cached_property
-    def tree(self) -> str:
-        """The program without its layout; raises SyntaxError when it is none."""
-        return ast.dump(ast.parse(self.text))
 
     def _walk(self, focus: Focus | None) -> None:
         stack: list[tuple[cst.CSTNode, bool]] = [(self.module, True)]
@@ -98,11 +95,6 @@ class Source:
         """Words before the first `=` of a statement outside functions, and the class that it stands in."""
         owners = [above.name.value for above in self.ancestors(statement) if isinstance(above, cst.ClassDef)]
         return re.findall(r"\w+", self.cut(statement).partition("=")[0]) + owners
-
-    @cached_property
-    def at_import(self) -> frozenset[str]:
-        """Functions that the module calls when it is imported: no test is seen to run their lines."""
-        return frozenset(_called_by(ast.parse(self.text)))
 
     @overload
     def of(self, kind: type[Node], /) -> Sequence[Node]: ...
@@ -192,6 +184,14 @@ class Source:
             last = max(first, self.span(body.body[0])[0][0] - 1)
         return range(first, last + 1)
 
+    def unit(self, statement: cst.CSTNode) -> tuple[int, int]:
+        """The lines of the function around a statement, as a slice of `lines`; of all of them outside functions."""
+        function = statement if isinstance(statement, cst.FunctionDef) else self.function(statement)
+        if function is None:
+            return 0, len(self.lines)
+        (first, _), (last, _) = self.span(function)
+        return first - 1, last
+
     def cut(self, node: cst.CSTNode) -> str:
         """The text of a node, without parentheses around it."""
         return self.between(*self.span(node))
@@ -227,6 +227,17 @@ class Source:
         """The blanks in front of a statement."""
         line = self.lines[self.span(statement)[0][0] - 1]
         return line[: len(line) - len(line.lstrip())]
+
+
+def program(lines: Sequence[str]) -> str:
+    """A program, or a function of it, without its layout. Raises SyntaxError and ValueError when it is none."""
+    return ast.dump(_parsed(["if True:", *lines] if lines and lines[0][:1] in (" ", "\t") else lines))
+
+
+def _parsed(lines: Sequence[str]) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what it warns of is the repository's own business
+        return ast.parse("\n".join(lines))
 
 
 def _called_by(node: ast.AST) -> Iterator[str]:

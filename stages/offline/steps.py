@@ -79,8 +79,6 @@ def focused(texts: Mapping[str, str], lines: Mapping[str, frozenset[int]]) -> di
 
 def _program(path: str, text: str, hints: tuple[str, ...], focus: Focus | None) -> Program | None:
     try:
-        program = Program(path, text, hints, focus)
-        program.tree  # noqa: B018 - libcst reads more than Python does
+        return Program(path, text, hints, focus)
     except (cst.ParserSyntaxError, SyntaxError, ValueError, RecursionError):
         return None
-    return program
