@@ -16,6 +16,7 @@ from typing import ClassVar, Final, final
 from stages.errors import ParkCause, Parked, Refused, Stopped
 from stages.sandbox.command import CHANNELS_BELOW, Bounds, Command, Level, Ran
 from stages.sandbox.faults import NoStart, Unusable
+from stages.sandbox.growth import Used
 from stages.sandbox.orphans import adopted
 from stages.sandbox.running import Guard, Job, Killed, follow
 from stages.sandbox.tree import own, user_for
@@ -87,7 +88,8 @@ class Sandbox(ABC):
         return nullcontext() if self.level is Level.BUBBLEWRAP else adopted()
 
     def _guard(self, command: Command, stopped: Callable[[], bool], folders: tuple[Path, ...]) -> Guard:
-        return Guard(command.timeout_seconds, stopped, folders, self._bounds.tree_bytes)
+        at_most = Used(bytes=self._bounds.tree_bytes, files=self._bounds.tree_files)
+        return Guard(command.timeout_seconds, stopped, folders, at_most)
 
     def _ran(self, wires: Wires, killed: Killed | None, seconds: float) -> Ran:
         status = wires.told("exit-code")

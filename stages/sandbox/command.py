@@ -65,7 +65,7 @@ class Ran:
     seconds: float
     level: Level
     reported_cut: bool = False  # more was reported than the bounds allow, and left out
-    filled_disk: bool = False  # killed because the tree grew past the bounds
+    filled_disk: bool = False  # killed because its files grew past the bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,5 +83,6 @@ class Bounds:
     processes: int = 512
     temporary_bytes: int = 512 * _MIB  # of /tmp, and again of the home folder and of /dev/shm
     tree_bytes: int = 8 * 1024 * _MIB
+    tree_files: int = 512 * 1024  # as many as an ext4 of that size can hold
     output_bytes: int = 64 * 1024
     reported_bytes: int = 64 * _MIB

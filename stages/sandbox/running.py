@@ -7,13 +7,14 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar, Final
 
 from stages.sandbox.faults import Undying
+from stages.sandbox.growth import Growth, Used
 from stages.sandbox.orphans import end_orphans
-from stages.sandbox.tree import Growth
 from stages.sandbox.wires import Wires
 
 _LOOK_EVERY_SECONDS: Final = 0.1
@@ -83,10 +84,10 @@ class Job(ABC):
 class Guard:
     """Says when a command must end. `folders` are those that it can fill."""
 
-    def __init__(self, seconds: float, stopped: Callable[[], bool], folders: tuple[Path, ...], tree_bytes: int) -> None:
+    def __init__(self, seconds: float, stopped: Callable[[], bool], folders: tuple[Path, ...], at_most: Used) -> None:
         self._until = time.monotonic() + seconds
         self._stopped, self._ask_at = stopped, 0.0
-        self._growth = Growth(folders, tree_bytes)
+        self._growth = Growth(folders, at_most)
 
     def verdict(self) -> Killed | None:
         now = time.monotonic()
@@ -98,6 +99,9 @@ class Guard:
                 return Killed.STOP
         return Killed.DISK if self._growth.too_big() else None
 
+    def close(self) -> None:
+        self._growth.close()
+
     @property
     def patience(self) -> float:
         """Seconds until the next look."""
@@ -107,9 +111,10 @@ class Guard:
 def follow(job: Job, wires: Wires, guard: Guard) -> Killed | None:
     """Carry data both ways until the command has ended; gives why it was killed, or None when it ended by itself."""
     killed: Killed | None = None
-    while killed is None and not job.look():
-        wires.pump.turn(guard.patience)
-        killed = None if job.look() else guard.verdict()
+    with closing(guard):
+        while killed is None and not job.look():
+            wires.pump.turn(guard.patience)
+            killed = None if job.look() else guard.verdict()
     job.finish()
     wires.pump.drain_rest(_READ_ON_SECONDS)
     return killed

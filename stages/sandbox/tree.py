@@ -1,4 +1,4 @@
-"""The tree that a command may write: whose it is, how big it grew, and how it is taken away."""
+"""The tree that a command may write: whose it is, and how it is taken away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ FIRST_USER: Final = 1_900_000_000
 _USERS: Final = 2**16
 _NOBODY: Final = 65_534
 _PATH_AT_MOST: Final = 3_500  # characters: well below the kernel's 4,096
-_LOOK_AFTER_BYTES: Final = 64 * 2**20  # a filesystem that lost less is not measured
 
 
 def user_for(tree: Path) -> int | None:
@@ -67,26 +66,6 @@ def remove(tree: Path) -> None:
     tree.rmdir()
 
 
-class Growth:
-    """Tells when folders hold more than they may, and measures them only when their filesystems lost room."""
-
-    def __init__(self, folders: tuple[Path, ...], at_most: int) -> None:
-        self._at_most = at_most
-        self._room = {folder: _free(folder) for folder in folders}
-
-    def too_big(self) -> bool:
-        room = {folder: _free(folder) for folder in self._room}
-        if all(self._room[folder] - room[folder] < min(_LOOK_AFTER_BYTES, self._at_most) for folder in room):
-            return False
-        self._room = room
-        return sum(map(_size, room)) > self._at_most
-
-
-def _free(folder: Path) -> int:
-    seen = os.statvfs(folder)
-    return seen.f_bavail * seen.f_frsize
-
-
 def _mapped(user: int) -> bool:
     lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     spans = [[int(number) for number in line.split()] for line in lines]
@@ -108,21 +87,6 @@ def _entries(tree: Path) -> Iterator[os.DirEntry[str]]:
                 yield entry
                 if entry.is_dir(follow_symlinks=False) and len(entry.path) < _PATH_AT_MOST:
                     folders.append(entry.path)
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    folders = [str(folder)]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False) and len(entry.path) < _PATH_AT_MOST:
-                        folders.append(entry.path)
-        except OSError:  # the command is at work: what it took away or closed is not counted
-            continue
-    return total
 
 
 def _take_away(top: int, name: str) -> None:

@@ -416,6 +416,15 @@ for number in itertools.count():
     assert sum(path.stat().st_size for path in world.tree.iterdir()) < 400 * MIB
 
 
+def test_a_command_that_makes_files_without_end_is_killed(every_way: Way, world: World) -> None:
+    script = "for n in range(200_000): open(str(n), 'w').close()"
+
+    ran = every_way.run(world.python(script), Bounds(tree_files=2_000))
+
+    assert (ran.exit_status, ran.filled_disk, ran.timed_out) == (None, True, False)
+    assert 2_000 < len(os.listdir(world.tree)) < 150_000
+
+
 def test_each_limit_holds(way: Way, world: World) -> None:
     script = """
 import os

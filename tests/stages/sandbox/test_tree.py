@@ -1,4 +1,4 @@
-"""Trees: whose they are, how they grow, and that every one can be taken away."""
+"""Trees: whose they are, and that every one can be taken away."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stages.sandbox import own, remove
-from stages.sandbox.tree import FIRST_USER, Growth, user_for
+from stages.sandbox.tree import FIRST_USER, user_for
 from tests.stages.sandbox.ways import as_ordinary_user, new_world
 
 DEEP = 1_100  # beyond what a path, the stack or the table of descriptors allows
@@ -97,15 +97,3 @@ def test_an_ordinary_user_keeps_the_tree() -> None:
         assert as_ordinary_user(lambda: user_for(world.tree)) is None
         as_ordinary_user(lambda: own(world.tree))
         assert world.tree.stat().st_uid == before
-
-
-def test_growth_is_measured_only_where_room_was_lost(tmp_path: Path) -> None:
-    (tmp_path / "old").write_bytes(bytes(3 * 2**20))
-    growth = Growth((tmp_path,), 2 * 2**20)
-
-    before = growth.too_big()
-    (tmp_path / "new").write_bytes(bytes(8 * 2**20))
-    os.sync()
-
-    assert not before
-    assert growth.too_big()
