@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Final
 
-from memory.scrub import SECRET, Scrubber
+from memory.scrub import Scrubber
 from memory.types import CheckId, CommitId
+from stages.admission import Admission, published
 from stages.comparison import Comparison, compare, shows_green, shows_red
 from stages.covering import Covered, covered
-from stages.detection import is_test_file
 from stages.errors import Refused
 from stages.flaky import Suspects, explained, on_base, on_head
 from stages.patch import Patch, added
-from stages.policy import Policy, Rule, Violation, judge, notices
+from stages.policy import Policy, Rule, Violation, notices
 from stages.protected import folded
 from stages.report import Check, CheckKind, CheckReport, Reproduction
 from stages.repository import Repository
 from stages.verdict import Finding, GateReport, Held, Passed, Span, Verdict, decide
-from stages.weakening import Weakened, Weakening, is_settings, settings_changed, weakened_file
+from stages.weakened_files import changed_tests, is_of_tests, steers_tests, weakened_files
+from stages.weakening import Weakened
 from stages.workspace import Workspace, Workspaces
 
 __all__ = ["Attempt", "Finding", "Gate", "GateReport", "Held", "Passed", "Span", "Verdict", "decide"]
 
 _SHARE_OF_ONE_TEST: Final = 5  # of a check's time; never the pace of an earlier run, which a busy machine would miss
-_TEST_FOLDERS: Final = frozenset({"test", "tests", "testing", "spec", "specs"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,23 +67,23 @@ class Gate:
     """
 
     def __init__(self, workspaces: Workspaces, policy: Policy, scrubber: Scrubber) -> None:
-        self._workspaces, self._policy, self._scrubber = workspaces, policy, scrubber
+        self._workspaces, self._admission = workspaces, Admission(policy=policy, scrubber=scrubber)
 
     def judge(self, attempt: Attempt, *, stopped: Callable[[], bool] = lambda: False) -> GateReport:
         """What the gate saw. Nothing is run for a patch that may not be, or that holds a secret.
 
         Raises Stopped, Parked, and Refused for a patch that does not fit the base.
         """
-        patch = attempt.patch
-        violations = (*judge(patch, self._policy), *_touches_reproduction(attempt))
-        leaks = tuple(self._leaks(patch))
+        patch, whole = attempt.patch, published(attempt.patch, attempt.reproduction)
+        violations = (*self._admission.violations(whole), *_touches_reproduction(attempt))
+        leaks = tuple(self._admission.leaks(whole))
         seen = GateReport(
             attempt=attempt.number,
             base=attempt.base,
             edits=patch.edits,
             spans=tuple(_spans(patch)),
             violations=violations,
-            notices=(*notices(patch), *_changed_tests(patch)),
+            notices=(*notices(patch), *changed_tests(patch)),
             leaks=leaks,
             red_at_base=shows_red(attempt.red, attempt.reproduction.test),
         )
@@ -96,8 +95,8 @@ class Gate:
         workspace = self._workspaces.make(attempt.repository, attempt.base, attempt.workspace, checks=attempt.checks)
         try:
             workspace.apply(attempt.patch)
-            weakened = tuple(_weakened_files(workspace, attempt.patch))
-            restored = tuple(path for path in attempt.patch.paths if _steers_tests(path))
+            weakened = tuple(weakened_files(workspace, attempt.patch))
+            restored = tuple(path for path in attempt.patch.paths if steers_tests(path))
             workspace.restore(restored)
             workspace.place(attempt.reproduction)
             shown = attempt.reproduction
@@ -118,20 +117,6 @@ class Gate:
             )
         finally:
             self._workspaces.remove(attempt.workspace)
-
-    def _leaks(self, patch: Patch) -> Iterator[Span]:
-        for path, section in patch.sections:
-            lines = list(added(section))
-            found = False
-            for number, text in lines:
-                if self._is_secret(text):
-                    found = True
-                    yield Span(path=path, first=number, last=number)
-            if not found and lines and self._is_secret("\n".join(text for _, text in lines)):
-                yield Span(path=path, first=lines[0][0], last=lines[-1][0])
-
-    def _is_secret(self, text: str) -> bool:
-        return self._scrubber.scrub(text).count(SECRET) > text.count(SECRET)
 
 
 def _with_runs(seen: GateReport, runs: _Runs, test: CheckId) -> GateReport:
@@ -197,12 +182,12 @@ def _compared(
 
 def _covered(attempt: Attempt, workspace: Workspace, stopped: Callable[[], bool]) -> Covered:
     """In runs of their own: whoever watches the lines slows the tests, and none may fail by it."""
-    paths = [file.path for file in attempt.patch.files if file.path.endswith(".py") and not _is_of_tests(file.path)]
+    paths = [file.path for file in attempt.patch.files if file.path.endswith(".py") and not is_of_tests(file.path)]
     if not paths:
         return Covered()
     workspace.reset()
     workspace.apply(attempt.patch)
-    workspace.restore(path for path in attempt.patch.paths if _steers_tests(path))
+    workspace.restore(path for path in attempt.patch.paths if steers_tests(path))
     sources = {path: workspace.read(path) for path in paths if path in workspace.files()}
     reports = [
         workspace.run(
@@ -255,34 +240,3 @@ def _spans(patch: Patch) -> Iterator[Span]:
             first = last = number
         if last:
             yield Span(path=path, first=first, last=last)
-
-
-def _changed_tests(patch: Patch) -> tuple[Violation, ...]:
-    """Files of tests that were there before: what they say now is for people to read."""
-    changed = [file.path for file in patch.files if file.status != "A" and _is_of_tests(file.path)]
-    return tuple(Violation(rule=Rule.TESTS, path=path) for path in changed)
-
-
-def _is_of_tests(path: str) -> bool:
-    return is_test_file(path) or not _TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])
-
-
-def _steers_tests(path: str) -> bool:
-    return is_settings(path) or PurePosixPath(path).name == "conftest.py"
-
-
-def _weakened_files(workspace: Workspace, patch: Patch) -> Iterator[Weakened]:
-    for file in patch.files:
-        of_tests = file.path.endswith(".py") and _is_of_tests(file.path)
-        if not (of_tests or is_settings(file.path)):
-            continue
-        before = workspace.at_base(file.path)
-        try:
-            after = workspace.read(file.path) if file.status != "D" else None
-        except Refused:  # too large to be read: nobody can say that it asserts what it did
-            yield Weakened(what=CheckId(file.path), how=Weakening.ASSERTS)
-            continue
-        if is_settings(file.path) and settings_changed(file.path, before, after):
-            yield Weakened(what=CheckId(file.path), how=Weakening.CONFIGURATION)
-        if of_tests:
-            yield from weakened_file(file.path, before, after)

@@ -1,0 +1,67 @@
+"""Which files of a patch are about tests, and which of them say less than they did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+from memory.types import CheckId
+from stages.detection import is_test_file
+from stages.errors import Refused
+from stages.foreign_tests import is_foreign_settings, is_foreign_test, scripts_changed, weakened_text
+from stages.patch import Patch
+from stages.policy import Rule, Violation
+from stages.weakening import Weakened, Weakening, is_settings, settings_changed, weakened_file
+from stages.workspace import Workspace
+
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "testing", "spec", "specs"})
+
+
+def changed_tests(patch: Patch) -> tuple[Violation, ...]:
+    """Files of tests that were there before: what they say now is for people to read."""
+    changed = [file.path for file in patch.files if file.status != "A" and is_of_tests(file.path)]
+    return tuple(Violation(rule=Rule.TESTS, path=path) for path in changed)
+
+
+def is_of_tests(path: str) -> bool:
+    """True for a file of tests, or one that lies beside them."""
+    named = is_test_file(path) or is_foreign_test(path)
+    return named or not _TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])
+
+
+def steers_tests(path: str) -> bool:
+    """True for a file that decides which tests run and how, and nothing else: the base's is used."""
+    return is_settings(path) or is_foreign_settings(path) or PurePosixPath(path).name == "conftest.py"
+
+
+def weakened_files(workspace: Workspace, patch: Patch) -> Iterator[Weakened]:
+    """What the files of a patch that stands in a workspace say less than at its base."""
+    for file in patch.files:
+        if not _may_weaken(file.path):
+            continue
+        before = workspace.at_base(file.path)
+        try:
+            after = workspace.read(file.path) if file.status != "D" else None
+        except Refused:  # too large to be read: nobody can say that it asserts what it did
+            yield Weakened(what=CheckId(file.path), how=Weakening.ASSERTS)
+            continue
+        if _settings_changed(file.path, before, after):
+            yield Weakened(what=CheckId(file.path), how=Weakening.CONFIGURATION)
+        if is_foreign_test(file.path):
+            yield from weakened_text(file.path, before, after)
+        elif file.path.endswith(".py") and is_of_tests(file.path):
+            yield from weakened_file(file.path, before, after)
+
+
+def _may_weaken(path: str) -> bool:
+    of_tests = path.endswith(".py") and is_of_tests(path)
+    return of_tests or is_foreign_test(path) or steers_tests(path) or PurePosixPath(path).name == "package.json"
+
+
+def _settings_changed(path: str, before: bytes | None, after: bytes | None) -> bool:
+    if is_settings(path):
+        return settings_changed(path, before, after)
+    if is_foreign_settings(path):
+        return before != after
+    return PurePosixPath(path).name == "package.json" and scripts_changed(before, after)
