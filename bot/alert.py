@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from memory.signature import RepoView, headline, signatures
@@ -12,13 +11,9 @@ from stages.errors import StageError
 from stages.report import CheckReport, Reproduction
 from stages.repository import Repository
 from stages.ticket import Ticket
+from stages.view import view_of
 
-
-def view_of(files: Iterable[str]) -> RepoView:
-    """What a tree tells the signatures: its files, and the packages that it is."""
-    paths = frozenset(files)
-    packages = {path.split("/")[-2] for path in paths if path.endswith("/__init__.py") and path.count("/") in (1, 2)}
-    return RepoView(files=paths, own_packages=tuple(sorted(packages - {"tests", "test"})))
+__all__ = ["asking_of", "both", "signatures_at", "signatures_of", "signatures_of_red", "view_of"]
 
 
 def signatures_of(ticket: Ticket, view: RepoView) -> tuple[ErrorSignature, ...]:

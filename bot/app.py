@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -43,6 +44,7 @@ from memory.scrub import Scrubber
 from memory.signature import RepoView
 from memory.store import MemoryStore
 from memory.types import CommitId, Drop, DropCause, ErrorSignature, Evidence, RunId, Scope, TicketId
+from stages.admission import Admission
 from stages.agents.base import Agent
 from stages.agents.loop import Loop
 from stages.agents.model import NoModel
@@ -97,7 +99,7 @@ class App:
             events=EventStore(self.book),
             notes=RequeueNotes(self.book),
             memory=memory,
-            recall=Recall(memory, FtsSearch(self.settings.home / "index")),
+            recall=Recall(memory, FtsSearch(self.settings.home / "index"), scrub=self.scrubber.scrub),
             work=self._work,
             now=self.book.now,
         )
@@ -125,6 +127,7 @@ class App:
     def open_run(self, ticket: Ticket, repository: Repository, base: CommitId) -> Run:
         """Write a new run down. Raises AlreadyOpen, and what `check` raises before anything is written."""
         self.check(repository)
+        self.stores.events.prune(self.book.now() - timedelta(days=self.settings.transcript_days))
         return self.stores.runs.create(
             Opening(
                 scope=self.scope(repository),
@@ -260,6 +263,7 @@ class App:
                 self._stopped(run.id),
             ),
             progress=progress,
+            admission=Admission(policy=policy_of(config), scrubber=self.scrubber),
         )
         return pursuit, bench(sandbox)
 

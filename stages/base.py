@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 from memory.errors import MissingContext
 from memory.types import MemoryContext, MemoryQuery
+from stages.admission import Admission
 from stages.agents.base import Agent, Answer
 from stages.agents.limits import Budget
 from stages.prompt import EntryPoint, Prompt
@@ -23,11 +24,12 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """What a stage works with."""
+    """What a stage works with. `admission` says which new files may be published."""
 
     agent: Agent
     workspace: Workspace
     limits: Budget
+    admission: Admission = field(default_factory=Admission)
 
 
 class Stage(ABC, Generic[Given, Found]):

@@ -61,7 +61,7 @@ class Diagnosis(Stage[DiagnosisGiven, Diagnosed]):
     def read(self, answer: Answer, given: DiagnosisGiven) -> Diagnosed:
         """Raises NotShown when the test that is meant to show the failure does not."""
         cause, files = _cause(answer), _files(answer)
-        reproducing = Reproducing(given.case, self.desk.workspace, self.desk.limits)
+        reproducing = Reproducing(given.case, self.desk)
         known, path, text = (str(answer.fields.get(name) or "") for name in ("reproduction", "test_path", "test_text"))
         if path or text:
             return Diagnosed(cause=cause, files=files, reproduction=reproducing.write(path, text))

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final
 
-from memory.types import CheckId
-from stages.agents.limits import Budget
+from memory.signature import RepoView
+from memory.types import CheckId, ErrorSignature
+from stages.base import Desk
 from stages.case import Case
 from stages.errors import Refused, StageError, UnreadableAnswer
 from stages.report import Check, CheckKind, CheckReport, Outcome, Reproduction, TestOutcome
-from stages.workspace import Workspace
+from stages.telling import ASSERTIONS, bare, exceptions, names, says_nothing, tells
+from stages.view import view_of
 
 TEXT_AT_MOST: Final = 64 * 1024  # characters of a new test file
 _PATH: Final = re.compile(
     r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,12}(?:test_[A-Za-z0-9_]{1,80}|[A-Za-z0-9_]{1,80}_test)\.py"
 )
-# How pytest reports an assertion, and a `pytest.raises` or `pytest.fail` that did what it is for.
-_ASSERTIONS: Final = frozenset({"AssertionError", "Failed"})
+_BROKEN_OFF: Final = ("Timeout", "Crash")  # what a run calls a test that never came to its end
 
 
 class NotShown(UnreadableAnswer):
@@ -37,8 +39,8 @@ class Passes(StageError):
 class Reproducing:
     """Tries reproductions in a workspace that stands at the base commit, and leaves it so."""
 
-    def __init__(self, case: Case, workspace: Workspace, limits: Budget) -> None:
-        self._case, self._workspace, self._limits = case, workspace, limits
+    def __init__(self, case: Case, desk: Desk) -> None:
+        self._case, self._workspace, self._limits, self._admission = case, desk.workspace, desk.limits, desk.admission
 
     def name(self, test: str) -> Reproduction:
         """A known test or check that fails. Raises NotShown, Passes."""
@@ -57,17 +59,16 @@ class Reproducing:
             raise NotShown(reason=f"{test} passes on the base commit; name a test that fails, or write a new one")
         if known == check.name and check.kind.names_tests and report.failing != (known,):
             raise NotShown(reason=f"name one test that fails, such as {', '.join(report.failing[:3])}")
+        self._require_alert(report, known, check.kind)
         return Reproduction(check=check.name, test=known)
 
     def write(self, path: str, text: str) -> Reproduction:
-        """A new test file that fails. Raises NotShown."""
+        """A new test file that fails, and that may be published. Raises NotShown."""
         check = self._check_for(path, text)
+        data = self._data_of(Reproduction(check=check.name, test=CheckId(path), path=path, text=text))
         try:
-            data = text.encode()
             self._workspace.write(path, data)
             report = self._run(check, (CheckId(path),))
-        except UnicodeEncodeError:
-            raise NotShown(reason="test_text holds characters that no file can hold") from None
         except Refused as refused:
             raise NotShown(reason=str(refused)) from refused
         finally:
@@ -79,6 +80,15 @@ class Reproducing:
             text=text,
             sha256=hashlib.sha256(data).hexdigest(),
         )
+
+    def _data_of(self, new: Reproduction) -> bytes:
+        try:
+            data = new.text.encode()
+        except UnicodeEncodeError:
+            raise NotShown(reason="test_text holds characters that no file can hold") from None
+        if refusals := list(self._admission.refusals(new)):
+            raise NotShown(reason=f"the test file would be published, and may not be: {'; '.join(refusals[:3])}")
+        return data
 
     def _run(self, check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
         try:
@@ -117,21 +127,45 @@ class Reproducing:
         for test in failed:
             if self._fits(test):
                 return test
-        raise NotShown(
-            reason=f"the new test fails with {failed[0].type or 'an error'}: {failed[0].message[:300]} - it must fail "
-            "with an assertion, or with the exception that the ticket names"
-        )
+        first = f"the new test fails with {failed[0].type or 'an error'}: {failed[0].message[:300]}"
+        if alerts := self._alerts(CheckKind.PYTEST):
+            raise NotShown(
+                reason=f"{first} - the ticket's alert shows {alerts[0].type}: call what failed there in the same "
+                "way, and let that exception through instead of asserting"
+            )
+        raise NotShown(reason=f"{first} - it must fail with an assertion, or with the exception that the ticket names")
 
     def _fits(self, test: TestOutcome) -> bool:
         # An error while a file is collected has no type of its own, only its message.
-        name = (test.type or test.message.partition(":")[0]).rsplit(".", 1)[-1].strip()
-        if name in _ASSERTIONS:
-            return True
-        alerts = {signature.type.rsplit(".", 1)[-1] for signature in self._case.asking.signatures}
-        return bool(name) and (name in alerts or re.search(rf"\b{re.escape(name)}\b", self._text) is not None)
+        name = bare(test.type or test.message.partition(":")[0])
+        if alerts := self._alerts(CheckKind.PYTEST):
+            return tells(alerts, test.text, self._view, type_=name)
+        return name in ASSERTIONS or (bool(name) and re.search(rf"\b{re.escape(name)}\b", self._text) is not None)
+
+    def _require_alert(self, report: CheckReport, known: CheckId, kind: CheckKind) -> None:
+        """A known test that the ticket does not name must show what the alert shows, where it shows anything."""
+        alerts = self._alerts(kind)
+        if not alerts or self._named_by_ticket(known):
+            return
+        found = next((test for test in report.outcomes if test.id == known), None)
+        output, type_ = (found.text, found.type) if found else (report.output, "")
+        if type_ in ("", *_BROKEN_OFF) and says_nothing(output, self._view):
+            return
+        if not tells(alerts, output, self._view, type_=type_):
+            raise NotShown(
+                reason=f"{known} fails with another failure than the alert, which shows {alerts[0].type}: name a "
+                "test that fails with it, or write a new one"
+            )
 
     def _named_by_ticket(self, test: str) -> bool:
-        return re.search(rf"(?<![\w/]){re.escape(test.rsplit('::', 1)[-1])}(?!\w)", self._text) is not None
+        return names(self._case.ticket, self._case.asking.signatures, test)
+
+    def _alerts(self, kind: CheckKind) -> tuple[ErrorSignature, ...]:
+        return exceptions(self._case.asking.signatures, language="python" if kind is CheckKind.PYTEST else "")
+
+    @cached_property
+    def _view(self) -> RepoView:
+        return view_of(self._workspace.files())
 
     @property
     def _text(self) -> str:

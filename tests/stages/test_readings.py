@@ -166,7 +166,7 @@ def test_an_unknown_test_is_refused_with_those_that_look_like_it() -> None:
 
 
 def test_a_test_that_the_ticket_names_and_that_passes_does_not_fail() -> None:
-    given = case(ticket("test_empty is red", "since Monday"))
+    given = case(ticket(f"{GREEN} is red", "since Monday"))
 
     found = diagnosed(showing(report("pytest", passed(GREEN))), given, reproduction=GREEN)
 
