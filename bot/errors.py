@@ -113,8 +113,15 @@ class RunIsOver(RunError):
 
 
 class NoInterpreter(WrongInput):
-    """The interpreter {python}, which .github/ticketsmith.toml names, is not there: name one that is on PATH, such as
-    python3.12, or the path of one, such as .venv/bin/python, from the top of the repository.
+    """The interpreter {python} of this repository {problem}: name one in .github/ticketsmith.toml that is on PATH, such
+    as python3.12, or the path of one, such as .venv/bin/python, from the top of the repository.
+    """
+
+
+class ForeignInterpreter(WrongInput):
+    """The interpreter {python} comes with the repository itself, whose {path} could open any folder of this machine to
+    its tests: name one that is on PATH, such as python3.12, as `python` in .github/ticketsmith.toml, or take {path} out
+    of git and make the environment here.
     """
 
 

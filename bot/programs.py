@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.errors import NoProgram
 from stages.agents.program import Program
-from stages.sandbox import needed_by
+from stages.sandbox import NotAnInterpreter, needed_by
 
 _HEAD: Final = 200  # bytes, in which a script names its interpreter
 
@@ -24,10 +24,17 @@ def program_for(command: tuple[str, ...]) -> Program:
         raise NoProgram(program=command[0])
     path = Path(found).absolute()
     interpreter = _interpreter(path)
-    needed = needed_by(interpreter) if interpreter else ()
+    needed = _needed_by(interpreter) if interpreter else ()
     return Program(
         command=(str(path), *command[1:]), readable=tuple(dict.fromkeys((path.parent, path.resolve().parent, *needed)))
     )
+
+
+def _needed_by(interpreter: Path) -> tuple[Path, ...]:
+    try:
+        return needed_by(interpreter)
+    except NotAnInterpreter:  # of another language, or a wrapper
+        return (interpreter,)
 
 
 def _interpreter(path: Path) -> Path | None:

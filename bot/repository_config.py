@@ -19,7 +19,8 @@ NOTES: Final = ".github/ticketsmith/notes"
 
 _BYTES_AT_MOST = 256 * 1024
 _ENVIRONMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_PYTHON = re.compile(r"[A-Za-z0-9_./~+][A-Za-z0-9_./~+ -]{0,199}")
+# Inside the repository, because what is opened to a repository's commands is not for the repository to say.
+_PYTHON = re.compile(r"(?!/|(?:.*/)?\.\.(?:/|$))[A-Za-z0-9_.+][A-Za-z0-9_./+ -]{0,199}")
 _SIZE_AT_MOST = 100_000_000
 
 
@@ -34,7 +35,8 @@ class PatchSize:
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryConfig:
-    """What the maintainers decided. No checks means: detect them. `python` is a path or a name, "" for the default.
+    """What the maintainers decided. No checks means: detect them. `python` is a name, or a path in the
+    repository, "" for the default.
 
     `protected` are patterns added to those that are always protected; none can be taken away here.
     """
@@ -57,7 +59,7 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
     checks, services, size = (table.table(key) for key in ("checks", "services", "size"))
     config = RepositoryConfig(
         checks=read_checks(checks, services),
-        python=_matching(table, "python", _PYTHON, "a path or a name such as .venv/bin/python or python3.12"),
+        python=_matching(table, "python", _PYTHON, "a name such as python3.12, or a path inside the repository"),
         notes=folder_of(table, "notes") or NOTES,
         environment=_matching(table, "environment", _ENVIRONMENT, "a name of letters, digits, ., _ and -"),
         protected=_protected(table),

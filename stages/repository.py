@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -178,6 +179,12 @@ class Repository:
         below = () if folder in ("", ".") else ("--", _inside(folder) + "/")
         entries = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *below).split(b"\0")
         return tuple(name for entry in entries if entry.startswith(b"100") and (name := _utf8(entry)) is not None)
+
+    def tracked(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of these paths that are checked out from git as files, links or submodules."""
+        wanted = set(paths)
+        entries = self._run("ls-files", "-z", "--", *sorted(wanted)).split(b"\0") if wanted else []
+        return tuple(sorted(wanted.intersection(map(os.fsdecode, entries))))
 
     def _entry(self, commit: CommitId, path: str) -> tuple[str, int] | None:
         listed = self._run("ls-tree", "-l", "-z", "--full-tree", commit, "--", _inside(path)).split(b"\0")[0]

@@ -3,8 +3,22 @@
 from stages.sandbox.base import Sandbox
 from stages.sandbox.choosing import choose
 from stages.sandbox.command import Bounds, Command, Level, Ran
-from stages.sandbox.interpreter import needed_by
+from stages.sandbox.interpreter import NotAnInterpreter, decided_by, needed_by
 from stages.sandbox.probe import Probe, probe
 from stages.sandbox.tree import own, remove
 
-__all__ = ["Bounds", "Command", "Level", "Probe", "Ran", "Sandbox", "choose", "needed_by", "own", "probe", "remove"]
+__all__ = [
+    "Bounds",
+    "Command",
+    "Level",
+    "NotAnInterpreter",
+    "Probe",
+    "Ran",
+    "Sandbox",
+    "choose",
+    "decided_by",
+    "needed_by",
+    "own",
+    "probe",
+    "remove",
+]

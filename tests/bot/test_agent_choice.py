@@ -10,7 +10,6 @@ import pytest
 from bot.agents import OFFLINE_LIMITS, model_of, program_name, program_of
 from bot.budget import budget_of
 from bot.config import Price, Settings
-from bot.errors import NoInterpreter
 from bot.interpreter import interpreter
 from bot.repository_config import RepositoryConfig
 from stages.agents.limits import Limits
@@ -66,17 +65,5 @@ def test_the_embedded_model_is_free_and_bounded_by_time(tmp_path: Path) -> None:
     assert paid.spent.minutes >= run.spent.minutes > 0
 
 
-def test_tests_run_with_the_interpreter_that_is_named_or_found(tmp_path: Path) -> None:
-    repository = bed(tmp_path).repository
-    named = repository.folder / "tools" / "python"
-    named.parent.mkdir()
-
-    assert interpreter(RepositoryConfig(), repository) == Path(sys.executable)
-    with pytest.raises(NoInterpreter, match="tools/python"):
-        interpreter(RepositoryConfig(python="tools/python"), repository)
-    named.touch()
-    assert interpreter(RepositoryConfig(python="tools/python"), repository) == named
-    own = repository.folder / ".venv" / "bin" / "python"
-    own.parent.mkdir(parents=True)
-    own.touch()
-    assert interpreter(RepositoryConfig(), repository) == own
+def test_tests_run_with_our_own_interpreter_where_there_is_no_other(tmp_path: Path) -> None:
+    assert interpreter(RepositoryConfig(), bed(tmp_path).repository) == Path(sys.executable)

@@ -1,45 +1,217 @@
-"""The interpreter that a repository names: by a name, or by a path."""
+"""The interpreter that a repository names, and that no repository opens with it what lies elsewhere on this machine."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bot.errors import NoInterpreter
+from bot.errors import ForeignInterpreter, NoInterpreter, WrongSetting
 from bot.interpreter import interpreter
 from bot.leaving import sentence
-from bot.repository_config import RepositoryConfig
-from tests.bot.kit import bed
+from bot.repository_config import RepositoryConfig, read_repository_config
+from stages.repository import Repository
+from stages.sandbox import needed_by
+from tests.stages.repositories import commit, git, make
+
+PYTHON = ".venv/bin/python"
 
 
-def program(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("#!/bin/sh\n")
-    path.chmod(0o755)
-    return path
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return make(tmp_path / "checkout", {"a.py": ""})
 
 
-def test_a_name_is_looked_up_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = program(tmp_path / "bin" / "python3.99")
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A folder that no test of the repository may read; it looks like an environment, as a home folder may."""
+    folder = tmp_path / "secret"
+    environment(folder)
+    (folder / "lib" / "key").write_text("secret")
+    return folder
+
+
+def environment(folder: Path) -> Path:
+    """A virtual environment of our own interpreter, in short."""
+    for name in ("bin", "lib"):
+        (folder / name).mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
+    (folder / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    return folder / "bin" / "python"
+
+
+def opens(python: Path, secret: Path) -> bool:
+    return any(path.resolve().is_relative_to(secret) for path in needed_by(python))
+
+
+# --- Which one -----------------------------------------------------------------------------------------------------
+
+
+def test_a_name_is_looked_up_on_the_path(
+    tmp_path: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = environment(tmp_path / "mine").rename(tmp_path / "mine" / "bin" / "python3.99")
     monkeypatch.setenv("PATH", os.pathsep.join((str(here.parent), os.environ["PATH"])))
 
-    assert interpreter(RepositoryConfig(python="python3.99"), bed(tmp_path).repository) == here
+    assert interpreter(RepositoryConfig(python="python3.99"), repository) == here
 
 
-def test_a_path_may_begin_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = program(tmp_path / "me" / "env" / "bin" / "python")
-    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+@pytest.mark.parametrize("named", [PYTHON, ""])
+def test_an_environment_that_was_made_in_the_checkout_is_taken(named: str, repository: Repository) -> None:
+    here = environment(repository.folder / ".venv")
 
-    assert interpreter(RepositoryConfig(python="~/env/bin/python"), bed(tmp_path).repository) == here
+    assert interpreter(RepositoryConfig(python=named), repository) == here
 
 
-@pytest.mark.parametrize("python", ["python9.9", "tools/python", "~nobody-of-this-name/python"])
-def test_what_is_not_there_is_told_with_both_forms(tmp_path: Path, python: str) -> None:
+def test_an_environment_elsewhere_is_taken_through_a_link_that_git_does_not_track(
+    tmp_path: Path, repository: Repository
+) -> None:
+    environment(tmp_path / "elsewhere")
+    (repository.folder / ".venv").symlink_to(tmp_path / "elsewhere")
+
+    assert interpreter(RepositoryConfig(), repository) == repository.folder / PYTHON
+
+
+def test_a_real_environment_is_taken(repository: Repository) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(repository.folder / "venv")], check=True)
+
+    assert interpreter(RepositoryConfig(), repository) == repository.folder / "venv" / "bin" / "python"
+
+
+@pytest.mark.parametrize("python", ["python9.9", "tools/python"])
+def test_what_is_not_there_is_told_with_both_forms(python: str, repository: Repository) -> None:
     with pytest.raises(NoInterpreter) as told:
-        interpreter(RepositoryConfig(python=python), bed(tmp_path).repository)
+        interpreter(RepositoryConfig(python=python), repository)
 
-    assert python in sentence(told.value)
+    assert f"{python} of this repository is not there" in sentence(told.value)
     assert "on PATH, such as python3.12" in sentence(told.value)
     assert ".venv/bin/python" in sentence(told.value)
+
+
+def folder(place: Path) -> None:
+    place.mkdir()
+
+
+def no_program(place: Path) -> None:
+    place.touch()
+
+
+def script(place: Path) -> None:
+    place.write_text("#!/bin/sh\n")
+    place.chmod(0o755)
+
+
+@pytest.mark.parametrize(("put", "told"), [(folder, "no program"), (no_program, "no program"), (script, "leads to")])
+def test_what_is_no_interpreter_is_refused(put: Callable[[Path], None], told: str, repository: Repository) -> None:
+    (repository.folder / "tools").mkdir()
+    put(repository.folder / "tools" / "python")
+
+    with pytest.raises(NoInterpreter, match=told):
+        interpreter(RepositoryConfig(python="tools/python"), repository)
+
+
+# --- What a repository cannot do -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "python", ["/home/u/.ssh", "/usr/bin/python3", "~/.ssh", "~u/x", "../x/bin/python", "a/../../x", "a/..", ".."]
+)
+def test_no_setting_names_a_place_outside_the_repository(python: str) -> None:
+    with pytest.raises(WrongSetting, match="a path inside the repository"):
+        read_repository_config(f"python = '{python}'".encode())
+
+
+@pytest.mark.parametrize("python", ["python3.12", ".venv/bin/python", "tools/py..thon", "envs/a b/bin/python", "..a/b"])
+def test_names_and_paths_inside_are_read(python: str) -> None:
+    assert read_repository_config(f"python = '{python}'".encode()).python == python
+
+
+def linked_program(checkout: Path, secret: Path) -> None:
+    environment(checkout / ".venv")
+    (checkout / PYTHON).unlink()
+    (checkout / PYTHON).symlink_to(secret / "bin" / "python")
+
+
+def home_of_an_environment(checkout: Path, secret: Path) -> None:
+    environment(checkout / ".venv")
+    (checkout / ".venv" / "pyvenv.cfg").write_text(f"home = {secret}/bin\n")
+
+
+def linked_environment(checkout: Path, secret: Path) -> None:
+    (checkout / ".venv").symlink_to(secret)
+
+
+def linked_library(checkout: Path, secret: Path) -> None:
+    environment(checkout / ".venv")
+    (checkout / ".venv" / "lib").rmdir()
+    (checkout / ".venv" / "lib").symlink_to(secret / "lib")
+
+
+def link_to_a_link(checkout: Path, secret: Path) -> None:
+    (checkout / "docs").symlink_to(secret)
+    (checkout / ".venv").symlink_to("a/../docs")
+    (checkout / "a").mkdir()
+
+
+ATTACKS = [linked_program, home_of_an_environment, linked_environment, linked_library, link_to_a_link]
+
+
+@pytest.mark.parametrize("named", [PYTHON, ""])
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_that_git_tracks_decides_what_is_opened(
+    attack: Callable[[Path, Path], None], named: str, repository: Repository, secret: Path
+) -> None:
+    attack(repository.folder, secret)
+    commit(repository.folder)
+
+    assert opens(repository.folder / PYTHON, secret), "the attack does not work: this test would prove nothing"
+    with pytest.raises(ForeignInterpreter) as told:
+        interpreter(RepositoryConfig(python=named), repository)
+    assert "take .venv" in sentence(told.value) or "take docs" in sentence(told.value)
+    assert "python3.12" in sentence(told.value)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_same_made_by_a_person_is_the_persons_choice(
+    attack: Callable[[Path, Path], None], repository: Repository, secret: Path
+) -> None:
+    attack(repository.folder, secret)
+
+    assert interpreter(RepositoryConfig(), repository) == repository.folder / PYTHON
+
+
+def test_a_link_that_is_tracked_behind_a_persons_own_is_found(repository: Repository, secret: Path) -> None:
+    (repository.folder / "envs").mkdir()
+    (repository.folder / "envs" / "dev").symlink_to(secret)
+    commit(repository.folder)
+    (repository.folder / ".venv").symlink_to("envs/dev")
+
+    with pytest.raises(ForeignInterpreter, match="envs/dev"):
+        interpreter(RepositoryConfig(), repository)
+
+
+def test_an_environment_in_a_submodule_is_the_repositorys(repository: Repository, secret: Path) -> None:
+    inner = make(repository.folder / ".venv", {"a": ""}).folder
+    (inner / "bin").mkdir()
+    (inner / "bin" / "python").symlink_to(secret / "bin" / "python")
+    head = commit(inner)
+    git(repository.folder, "update-index", "--add", "--cacheinfo", f"160000,{head},.venv")
+
+    with pytest.raises(ForeignInterpreter, match=r"\.venv"):
+        interpreter(RepositoryConfig(), repository)
+
+
+def test_a_name_that_path_finds_in_the_checkout_is_the_repositorys(
+    repository: Repository, secret: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository.folder / "python3.99").symlink_to(secret / "bin" / "python")
+    commit(repository.folder)
+    monkeypatch.setenv("PATH", os.pathsep.join((".", os.environ["PATH"])))
+    monkeypatch.chdir(repository.folder)
+
+    with pytest.raises(ForeignInterpreter, match=r"python3\.99"):
+        interpreter(RepositoryConfig(python="python3.99"), repository)

@@ -34,6 +34,14 @@ def test_a_script_may_read_its_folder_and_its_interpreter(tmp_path: Path) -> Non
     assert set(needed_by(Path(sys.executable))) <= set(program.readable)
 
 
+def test_an_interpreter_of_another_language_is_opened_alone(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    other = script(tmp_path / "bin", "#!/bin/sh").rename(tmp_path / "bin" / "node")
+    path = script(tmp_path, f"#!{other}")
+
+    assert program_for((str(path),)).readable == (tmp_path, other)
+
+
 def test_a_program_is_found_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = script(tmp_path, "#!/usr/bin/env python3")
     monkeypatch.setenv("PATH", str(tmp_path))

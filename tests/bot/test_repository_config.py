@@ -90,7 +90,7 @@ def test_pytest_without_arguments_is_a_check() -> None:
         ("notes = '.git/x'", "notes must be a folder inside the repository"),
         ("[checks.u]\npytest = []\nfolder = '..'", "checks.u.folder must be a folder inside the repository"),
         ("environment = 'a b'", "environment must be a name of letters, digits, ., _ and -"),
-        ("python = '-c'", "python must be a path or a name"),
+        ("python = '-c'", "python must be a name such as python3.12, or a path inside the repository"),
         ("protected = ['']", "protected must be a list of path patterns, none of them empty, not a list."),
         ("attempts = 99", "attempts must be a whole number from 1 to 20, not 99."),
     ],

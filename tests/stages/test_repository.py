@@ -245,6 +245,18 @@ def test_no_address_breaks_the_identity(url: str) -> None:
     assert path is not None or remote_id(url)
 
 
+def test_tracked_paths_are_files_and_links_of_the_index_and_nothing_else(tmp_path: Path) -> None:
+    repository = make(tmp_path / "a", {"src/[a].py": "", "b.py": ""})
+    (tmp_path / "a" / "link").symlink_to("src")
+    commit(tmp_path / "a")
+    put(tmp_path / "a", {"new.py": ""})
+
+    tracked = repository.tracked(["src", "src/[a].py", "link", "link/[a].py", "new.py", "nothing", "b.py"])
+
+    assert tracked == ("b.py", "link", "src/[a].py")
+    assert repository.tracked([]) == ()
+
+
 # --- branches and commits --------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stages.errors import Refused
-from stages.sandbox import Command, Level, needed_by
+from stages.sandbox import Command, Level, NotAnInterpreter, decided_by, needed_by
 from stages.sandbox.plain import Plain
 from tests.stages.sandbox.ways import Way, World
 
@@ -112,6 +112,37 @@ def test_an_environment_in_a_checkout_opens_only_itself(world: World) -> None:
 def test_an_interpreter_that_does_not_exist_is_an_error(world: World) -> None:
     with pytest.raises(FileNotFoundError):
         needed_by(world.base / "bin" / "python")
+
+
+@pytest.mark.parametrize("kind", ["a folder", "a file", "a home that is none"])
+def test_nothing_but_an_interpreter_is_made_readable(kind: str, world: World) -> None:
+    (world.sibling / "bin").mkdir()
+    python = world.sibling / "bin" / "python"
+    if kind == "a folder":
+        python.mkdir()
+    elif kind == "a file":
+        python.write_text("key")
+    else:
+        (world.base / "other").mkdir()
+        (world.base / "other" / "python3").write_text("key")
+        (world.sibling / "pyvenv.cfg").write_text(f"home = {world.base / 'other'}\n")
+        python.symlink_to("/usr/bin/env")
+
+    with pytest.raises(NotAnInterpreter, match="no Python interpreter"):
+        needed_by(python)
+
+
+def test_every_link_on_the_way_to_an_interpreter_is_told(world: World) -> None:
+    (world.base / "one").symlink_to("./two/../two")
+    (world.base / "two").symlink_to(world.base / "home")
+    (world.base / "home" / "bin").mkdir(parents=True)
+    (world.base / "home" / "bin" / "python").symlink_to(sys.executable)
+
+    steps = decided_by(world.base / "one" / "bin" / "python")
+
+    below = {str(step.relative_to(world.base)) for step in steps if step.is_relative_to(world.base)}
+    assert below == {".", "one", "two", "home", "home/bin", "home/bin/python"}
+    assert Path(sys.executable) in steps
 
 
 def test_a_readable_link_stays_a_link_and_leads_to_what_it_meant(walls: Way, world: World) -> None:
