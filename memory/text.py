@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 _TAB_WIDTH = 4
 _MARKS_PER_BASE = 8
 # Characters that look like nothing though Unicode does not call them format characters.
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-# Most text is plain: only the rest is looked at one by one.
-_UNPLAIN = re.compile(r"[^\n -~]+")
 _VARIATION = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x1810))
 
 
@@ -36,8 +34,7 @@ class _Shown(dict[int, str | int | None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._marks = ""
-        self._too_many: re.Pattern[str] | None = None
+        self._marks: set[str] = set()  # those that were met
 
     def __missing__(self, point: int) -> str | int | None:
         character = chr(point)
@@ -45,13 +42,19 @@ class _Shown(dict[int, str | int | None]):
         shown = _shown(character, category)
         self[point] = point if shown == character else shown or None
         if shown and category in ("Mn", "Me"):
-            self._marks += re.escape(character)
-            self._too_many = re.compile(f"([{self._marks}]{{{_MARKS_PER_BASE}}})[{self._marks}]+")
+            self._marks.add(character)
         return self[point]
 
     def visible(self, text: str) -> str:
         shown = text.translate(self)
-        return self._too_many.sub(r"\1", shown) if self._too_many else shown
+        return shown if self._marks.isdisjoint(shown) else "".join(self._few_marks(shown))
+
+    def _few_marks(self, text: str) -> Iterator[str]:
+        standing = 0  # marks on one base
+        for character in text:
+            standing = standing + 1 if character in self._marks else 0
+            if standing <= _MARKS_PER_BASE:
+                yield character
 
 
 _SHOWN: Final = _Shown()

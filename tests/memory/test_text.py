@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import unicodedata
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text import fold, one_line
+from memory.text import _Shown, fold, one_line
 
 BREAKS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
 
@@ -83,3 +84,33 @@ def test_hostile_text_takes_no_longer_than_it_should(text: str) -> None:
     fold(text)
 
     assert time.process_time() - began < 0.05
+
+
+def test_text_of_every_mark_that_there_is_takes_no_longer_than_other_text() -> None:
+    marks = "".join(chr(point) for point in range(0x110000) if unicodedata.category(chr(point)) in ("Mn", "Me"))
+    alone = _Shown()
+    began = time.process_time()
+
+    shown = alone.visible("a" + marks * 4)
+
+    assert time.process_time() - began < 0.2
+    assert shown == "a" + "".join(mark for mark in marks if alone.visible(mark))[:8]
+
+
+def test_threads_that_meet_new_marks_at_once_lose_none() -> None:
+    marks = [chr(point) for point in range(0x300, 0x370)]
+    alone = _Shown()
+    found: list[bool] = []
+    barrier = threading.Barrier(4)
+
+    def fold_all(own: list[str]) -> None:
+        barrier.wait()
+        found.extend(alone.visible("a" + mark * 20) == "a" + mark * 8 for mark in own)
+
+    threads = [threading.Thread(target=fold_all, args=(marks[start:] + marks[:start],)) for start in (0, 30, 60, 90)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == [True] * 4 * len(marks)
