@@ -6,7 +6,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -53,7 +53,8 @@ def open_database(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> Engine:
     """An engine for the SQLite file at `path`, which is made when missing, readable by its owner alone.
 
     WAL, synchronous FULL, foreign keys on; a transaction takes the write lock at once, unless it only reads. Raises
-    DatabaseLocked after `busy_seconds`, DatabaseReadOnly, DatabaseFull, DatabaseCorrupt, or DatabaseFault.
+    DatabaseReadOnly, DatabaseFull, DatabaseCorrupt, or DatabaseFault; a transaction that writes raises DatabaseLocked
+    too, after `busy_seconds`.
     """
     try:
         _make_file(path)
@@ -63,12 +64,24 @@ def open_database(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> Engine:
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _begin)
     try:
-        with writing(engine):
-            pass  # what cannot be written is told now, not in the middle of a run
+        with reading(engine):
+            pass  # makes the log that readers need
+        _try_to_write(path)
     except DatabaseFault:
         engine.dispose()
         raise
     return engine
+
+
+def _try_to_write(path: Path) -> None:
+    """What cannot be written is told now, not in the middle of a run; who writes just now is not waited for."""
+    try:
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.Error as error:
+        fault = _fault(path, error)
+        if not isinstance(fault, DatabaseLocked):
+            raise fault from error
 
 
 @contextmanager

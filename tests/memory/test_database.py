@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,13 +71,26 @@ def test_a_reader_waits_for_no_writer_and_sees_what_was_there_when_it_began(file
 
 
 def test_a_locked_database_is_told_after_the_wait(file: Path) -> None:
-    open_database(file)
+    engine = open_database(file, busy_seconds=0.05)
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
 
-    with pytest.raises(DatabaseLocked, match=r"memory\.sqlite stays locked: end the other program"):
-        open_database(file, busy_seconds=0.05)
+    with pytest.raises(DatabaseLocked, match=r"memory\.sqlite stays locked: end the other program"), writing(engine):
+        pass
 
+    holder.close()
+
+
+def test_who_opens_a_database_waits_for_no_writer(file: Path) -> None:
+    make_store(file)
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    began = time.perf_counter()
+
+    with reading(open_database(file, busy_seconds=20)) as session:
+        assert session.connection().execute(text("SELECT COUNT(*) FROM tuning")).scalar() == 0
+
+    assert time.perf_counter() - began < 5
     holder.close()
 
 
