@@ -41,14 +41,14 @@ def ending_of(kind: EndingKind, column: str) -> Ending:
 
 
 def signatures_json(signatures: tuple[ErrorSignature, ...]) -> str:
-    """What memory keeps of signatures: kind, language, type and keys."""
-    return json.dumps([[one.kind, one.language, one.type, dict(one.keys)] for one in signatures])
+    """What memory keeps of signatures: kind, language and keys."""
+    return json.dumps([[one.kind, one.language, dict(one.keys)] for one in signatures])
 
 
 def signatures_of(column: str) -> tuple[ErrorSignature, ...]:
     return tuple(
-        ErrorSignature(kind=kind, language=language, type=name, template="", keys=keys)
-        for kind, language, name, keys in json.loads(column)
+        ErrorSignature(kind=kind, language=language, type="", template="", keys=keys)
+        for kind, language, keys in json.loads(column)
     )
 
 

@@ -48,7 +48,6 @@ _PATH = re.compile(r"[A-Za-z0-9_./+@()\[\]\-]{1,200}")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _DIGEST = re.compile(r"[0-9a-f]{12}")
 _NAME = re.compile(r"[A-Za-z0-9_./#:@+\[\]\-]{1,120}")  # of a run, a ticket, an author, an environment
-_TYPE = re.compile(r"[A-Za-z0-9_.]{1,80}")
 _LANGUAGE = re.compile(r"[a-z0-9+#]{1,20}")
 _KEY = re.compile(r"([a-z][a-z0-9]{1,7}):([xfct]):[0-9a-f]{8,40}")
 _NUMBER_AT_MOST: Final = 10**9
@@ -66,7 +65,7 @@ def hashed(text: str) -> str:
 def slotted(ending: RunEnding, scrub: Scrub = lambda text: text) -> RunEnding:
     """`ending` with every slot inside its alphabet and length; a value outside is replaced by its hash.
 
-    Slotting twice changes nothing. Secrets are scrubbed first. Of a signature only kind, language, type and keys
+    Slotting twice changes nothing. Secrets are scrubbed first. Of a signature only kind, language and keys
     stay. Raises EndingRefused for an ending that contradicts itself.
     """
     _refuse_nonsense(ending)
@@ -164,17 +163,14 @@ class _Slots:
         return tuple(kept)
 
     def signature(self, signature: ErrorSignature) -> ErrorSignature:
-        """Only what cannot carry a sentence: template, frames and canonical forms come from a stranger's text."""
+        """Only what cannot carry a sentence: type, template, frames and canonical forms are a stranger's text."""
         return ErrorSignature(
             kind=signature.kind if signature.kind in SIGNATURE_KINDS else "message",
             language=signature.language if _LANGUAGE.fullmatch(signature.language) else "",
-            type=signature.type if self._is_type(signature.type) else "",
+            type="",
             template="",
             keys=_keys(signature.keys),
         )
-
-    def _is_type(self, name: str) -> bool:
-        return _TYPE.fullmatch(name) is not None and self._scrub(name) == name
 
     def ending(self, ending: Ending) -> Ending:
         match ending:
