@@ -12,7 +12,7 @@ _LINES_AT_MOST = 100
 _ENTRY = re.compile(r"\s*([A-Za-z_][\w-]{0,40})\s*:\s*(.*)")
 _ITEM = re.compile(r"\s*-\s+(.*)")
 _RETIRED = frozenset({"retired", "invalid", "invalidated", "superseded", "obsolete", "archived"})
-SCOPE_KEYS: Final = ("environment", "component")
+SCOPE_KEYS: Final = ("environment",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class FrontMatter:
     """What a note says about itself; keys that nobody reads are not kept."""
 
     title: str = ""
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # and components: words that find the note, as its title does
     retired: bool = False
     scope: Mapping[str, str] = field(default_factory=dict)  # several values are joined by ", "
 
@@ -46,7 +46,7 @@ def _read(lines: Sequence[str]) -> FrontMatter:
             values[key].extend(_values(item[1]))
     return FrontMatter(
         title=" ".join(values.get("title", [])),
-        tags=tuple(values.get("tags", [])),
+        tags=tuple(dict.fromkeys((*values.get("tags", []), *values.get("component", [])))),
         retired=bool(values.get("superseded_by")) or any(v.lower() in _RETIRED for v in values.get("status", [])),
         scope={key: ", ".join(values[key]) for key in SCOPE_KEYS if values.get(key)},
     )

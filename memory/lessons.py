@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC
 from typing import Final, TypeVar, assert_never
 
+from memory.budget import size
 from memory.slots import kind_of, merged_signatures, slotted
 from memory.status import Sighting, expiry, sighting, status_of
 from memory.text import one_line
@@ -33,7 +34,6 @@ from memory.types import (
 Item = TypeVar("Item")
 
 RECORD_AT_MOST: Final = 600  # characters of a lesson in the context section
-_FRAME: Final = 5  # characters that the section adds to each line: prefix and line break
 SHOWN_OF_A_LIST: Final = 3
 STRONG_LEVELS: Final = ("f", "c", "x")
 _MAINTAINER_AT_MOST: Final = 200
@@ -158,7 +158,7 @@ def render(lesson: Lesson, why: str) -> tuple[str, ...]:
     """
     for most in range(SHOWN_OF_A_LIST, 0, -1):
         lines = _lines(lesson, why, most)
-        if sum(len(line) + _FRAME for line in lines) <= RECORD_AT_MOST:
+        if size(lines) <= RECORD_AT_MOST:
             return lines
     return _lines(lesson, why, 0)
 

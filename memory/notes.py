@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from markdown_it import MarkdownIt
 
+from memory.budget import size
 from memory.frontmatter import FrontMatter, split
-from memory.pieces import size, split_block
+from memory.pieces import split_block
 from memory.text import fold, one_line
 from memory.types import Chunk, NoteFile
 
@@ -39,7 +40,7 @@ class _Block:
     lines: tuple[str, ...]
     level: int = 0  # of a heading: 1 to 3
     title: str = ""
-    starts: tuple[int, ...] = ()  # lines where its items begin
+    starts: list[int] = field(default_factory=list)  # lines where its items begin
 
 
 @dataclass(kw_only=True)
@@ -72,7 +73,7 @@ def chunks(note: NoteFile) -> tuple[Chunk, ...]:
         return ()
     blocks = _blocks(lines)
     title = one_line(front.title) or _first_heading(blocks) or _of_path(note.path)
-    path = f"shared:{note.path}" if note.shared else note.path
+    path = _told_apart(note)
     if size(lines) <= _capacity(name(path)):
         sections = [_Section(path=(title,), anchor="", pieces=[tuple(lines)])]
     else:
@@ -89,6 +90,13 @@ def chunks(note: NoteFile) -> tuple[Chunk, ...]:
         )
         for ordinal, section in enumerate(sections)
     )
+
+
+def _told_apart(note: NoteFile) -> str:
+    """The path, so that no note of the repository is taken for a shared one, whatever its folder is called."""
+    if note.shared:
+        return f"shared:{note.path}"
+    return f"./{note.path}" if note.path.startswith(("shared:", "./")) else note.path
 
 
 def _capacity(called: str) -> int:
@@ -174,8 +182,7 @@ def _blocks(lines: Sequence[str]) -> list[_Block]:
             continue
         start, stop = token.map
         if token.level == 1 and token.type == "list_item_open" and found:
-            last = found[-1]
-            found[-1] = _Block(kind=last.kind, lines=last.lines, starts=(*last.starts, start - (end - len(last.lines))))
+            found[-1].starts.append(start - (end - len(found[-1].lines)))
         if token.level or token.type == "inline" or start < end:
             continue
         own = _trimmed(lines[start:stop])

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-_PREFIX = 5  # characters that a line gets in the section: `|   ` before it and its line break
-
-
-def size(lines: Sequence[str]) -> int:
-    """Characters that `lines` take in the context section."""
-    return sum(len(line) for line in lines) + _PREFIX * len(lines)
+from memory.budget import FRAME, size
 
 
 def split_block(
@@ -43,7 +38,7 @@ def _fitting(group: Sequence[str], capacity: int) -> Iterator[tuple[str, ...]]:
         return
     for line in group:
         while size((line,)) > capacity:
-            room = capacity - _PREFIX
+            room = capacity - FRAME
             cut = line.rfind(" ", room // 2, room)
             cut = room if cut < 0 else cut
             yield (line[:cut].rstrip(),)

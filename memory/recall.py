@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 from memory.budget import Allowance
+from memory.lessons import RECORD_AT_MOST as LESSON_AT_MOST
 from memory.lessons import render
-from memory.notes import RECORD_AT_MOST, name
+from memory.notes import RECORD_AT_MOST as NOTE_AT_MOST
+from memory.notes import name
 from memory.rules import FEW_NOTES, Coverage, Judgement, PerWord, Rule, Scored
 from memory.search import Index, IndexUnusable, Search
+from memory.slots import Scrub
 from memory.text import fold, one_line
 from memory.types import (
     Block,
     Chunk,
-    Lesson,
-    LessonStatus,
+    Eligible,
     MemoryContext,
     MemoryQuery,
     MemoryVersion,
@@ -27,7 +30,6 @@ _SEAL: Final = take_seal()
 
 TUNING_AT_MOST: Final = 900  # characters of the section, as the next ones
 LESSONS_AT_MOST: Final = 3_000
-LESSON_AT_MOST: Final = 600
 NOTES_AT_MOST: Final = 1_800
 LESSONS_SHOWN: Final = 5
 NOTES_SHOWN: Final = 2
@@ -37,11 +39,11 @@ _NEARLY: Final = 3  # notes below the threshold that are written down
 class Shelf(Protocol):
     """What recall reads of the store. Scope and version are in every read."""
 
-    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Sequence[tuple[Lesson, str]]:
-        """Live lessons of the ticket or of an equal signature, each with why it is here."""
+    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
+        """Live lessons of the ticket or of an equal signature, in the order in which they are shown."""
 
     def tuning(self, version: MemoryVersion) -> Sequence[str]:
-        """The maintainers' rules, one a line."""
+        """The maintainers' rules, one a line, without bullets."""
 
     def chunks(self, version: MemoryVersion) -> Sequence[Chunk]:
         """The live notes."""
@@ -50,11 +52,14 @@ class Shelf(Protocol):
 class Recall:
     """Chooses by code what goes into a prompt. Holds the seal: nothing else makes a memory context.
 
-    `rule` judges notes from 20 on; with fewer it is always `coverage`.
+    `rule` judges notes from 20 on; with fewer it is always `coverage`. `scrub` sees what people wrote once more: a run
+    that pinned its version long ago may know a secret that was none then.
     """
 
-    def __init__(self, shelf: Shelf, search: Search, rule: Rule | None = None) -> None:
-        self._shelf, self._search = shelf, search
+    def __init__(
+        self, shelf: Shelf, search: Search, rule: Rule | None = None, *, scrub: Scrub = lambda text: text
+    ) -> None:
+        self._shelf, self._search, self._scrub = shelf, search, scrub
         self._rule = rule or PerWord()
 
     def __call__(self, query: MemoryQuery, version: MemoryVersion) -> MemoryContext:
@@ -64,9 +69,9 @@ class Recall:
             seal=_SEAL,
             version=version,
             entry_point=query.entry_point,
-            tuning=_tuning(self._shelf.tuning(version)),
+            tuning=_tuning(self._shelf.tuning(version), self._scrub),
             lessons=_lessons(self._shelf.eligible_lessons(query, version)),
-            notes=_notes(judgement, index, query.environment),
+            notes=_notes(judgement, index, query.environment, self._scrub),
             rule=judgement.rule.value,
             searched=index.totals.notes,
             looked_for=judgement.looked_for,
@@ -92,40 +97,24 @@ class Recall:
         return index, rule.judge(index, query)
 
 
-def _tuning(rules: Sequence[str]) -> Block:
-    lines = [line for rule in rules for text in fold(rule) if (line := text.strip())]
+def _tuning(rules: Sequence[str], scrub: Scrub) -> Block:
+    lines = [line for rule in rules for text in fold(scrub(rule)) if (line := text.strip())]
     allowance = Allowance(TUNING_AT_MOST)
     for number, line in enumerate(lines, 1):
-        bare = line[1:].strip() if f"{line} "[:2] in ("- ", "* ", "+ ") else line
-        if bare:
-            allowance.offer(Record(id=f"tuning:{number}", lines=(bare,)))
+        allowance.offer(Record(id=f"tuning:{number}", lines=(line,)))
     return allowance.block()
 
 
-def _lessons(eligible: Sequence[tuple[Lesson, str]]) -> Block:
+def _lessons(eligible: Eligible) -> Block:
     allowance = Allowance(LESSONS_AT_MOST, each=LESSON_AT_MOST, count=LESSONS_SHOWN)
-    for lesson, why in _in_order(eligible):
+    for lesson, why in eligible.lessons:
         allowance.offer(Record(id=lesson.id, lines=_folded(render(lesson, why)), why=why))
+    allowance.offer_unseen(eligible.count - len(eligible.lessons))
     return allowance.block()
 
 
-def _in_order(eligible: Sequence[tuple[Lesson, str]]) -> list[tuple[Lesson, str]]:
-    """The newest of each kind first, then the others, each by date; validated before pending on ties."""
-    by_id = {lesson.id: (lesson, why) for lesson, why in reversed(eligible)}
-    newest_first = sorted(by_id.values(), key=lambda pair: _age(pair[0]))
-    first_of_kind: dict[type, tuple[Lesson, str]] = {}
-    for pair in newest_first:
-        first_of_kind.setdefault(type(pair[0].ending), pair)
-    leading = list(first_of_kind.values())
-    return leading + [pair for pair in newest_first if pair not in leading]
-
-
-def _age(lesson: Lesson) -> tuple[float, bool, str]:
-    return -lesson.last_seen.timestamp(), lesson.status is not LessonStatus.VALIDATED, lesson.id
-
-
-def _notes(judgement: Judgement, index: Index, environment: str) -> Block:
-    allowance = Allowance(NOTES_AT_MOST, each=RECORD_AT_MOST, count=NOTES_SHOWN)
+def _notes(judgement: Judgement, index: Index, environment: str, scrub: Scrub) -> Block:
+    allowance = Allowance(NOTES_AT_MOST, each=NOTE_AT_MOST, count=NOTES_SHOWN)
     shown_texts: dict[str, str] = {}
     below = 0
     for scored in judgement.scored:
@@ -133,7 +122,7 @@ def _notes(judgement: Judgement, index: Index, environment: str) -> Block:
             below += 1
             if below > _NEARLY:
                 break
-        chunk = index.chunk(scored.row)
+        chunk = _scrubbed(index.chunk(scored.row), scrub)
         called = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
         if scored.score < judgement.threshold:
             allowance.refuse(called, f"below the threshold {judgement.threshold:.2f}", scored.score)
@@ -156,6 +145,10 @@ def _note(called: str, chunk: Chunk, scored: Scored, threshold: float) -> Record
         score=scored.score,
         why=scored.why,
     )
+
+
+def _scrubbed(chunk: Chunk, scrub: Scrub) -> Chunk:
+    return replace(chunk, note=scrub(chunk.note), anchor=scrub(chunk.anchor), text=scrub(chunk.text))
 
 
 def _folded(texts: Sequence[str]) -> tuple[str, ...]:

@@ -40,6 +40,10 @@ class Scrubber:
                 break
         return text
 
+    def holds_value(self, text: str) -> bool:
+        """True when one of the exact values stands in `text`."""
+        return any(value in text for value in self._values)
+
     def _once(self, text: str) -> str:
         for value in self._values:
             text = text.replace(value, SECRET)

@@ -13,6 +13,7 @@ from memory.slots import Scrub, slotted_ticket
 from memory.tables import LessonRow, Moment
 from memory.types import (
     CommitId,
+    Eligible,
     EndingKind,
     Lesson,
     LessonId,
@@ -26,6 +27,8 @@ from memory.types import (
 )
 from memory.versions import live_in, of
 
+LESSONS_READ: Final = 20
+"""Lessons that one query reads: those that may be shown, and the next ones to tell why they are not."""
 _KEY_SHOWN: Final = 12  # hex digits of a key
 # One statement, so that no row of another repository, no dead, expired, invalidated or superseded lesson ever leaves
 # the database. A message-only key (level t) admits nothing.
@@ -66,8 +69,9 @@ _ELIGIBLE: Final = text(
                ROW_NUMBER() OVER (PARTITION BY kind ORDER BY last_seen DESC, unsure, id DESC) AS place
         FROM eligible
     )
-    SELECT id, of_ticket, same FROM ordered
+    SELECT id, of_ticket, same, COUNT(*) OVER () FROM ordered
     ORDER BY CASE place WHEN 1 THEN 0 ELSE 1 END, last_seen DESC, unsure, id DESC
+    LIMIT :at_most
     """
 ).bindparams(bindparam("keys", expanding=True), bindparam("at", type_=Moment()))
 
@@ -76,29 +80,35 @@ class ForeignVersion(MemoryFault):
     """Version {number} is of {repository}: it says nothing about {asked}."""
 
 
-def eligible_lessons(
-    session: Session, query: MemoryQuery, version: MemoryVersion, scrub: Scrub
-) -> tuple[tuple[Lesson, str], ...]:
-    """What a query may see, newest of each kind first, then by date; each with why.
+def eligible_lessons(session: Session, query: MemoryQuery, version: MemoryVersion, scrub: Scrub) -> Eligible:
+    """What a query may see: the newest of each kind first, then by date, `validated` before `pending` on ties.
 
     Raises ForeignVersion when query and version are of two repositories.
     """
     if query.scope != version.scope:
         raise ForeignVersion(number=version.number, repository=version.scope.repository, asked=query.scope.repository)
-    found = session.connection().execute(
-        _ELIGIBLE,
-        {
-            "installation": version.scope.installation,
-            "repository": version.scope.repository,
-            "version": version.number,
-            "ticket": slotted_ticket(query.ticket, scrub),
-            "keys": sorted({key for signature in query.signatures for key in signature.keys.values()}),
-            "at": query.at,
-        },
+    found = (
+        session.connection()
+        .execute(
+            _ELIGIBLE,
+            {
+                "installation": version.scope.installation,
+                "repository": version.scope.repository,
+                "version": version.number,
+                "ticket": slotted_ticket(query.ticket, scrub),
+                "keys": sorted({key for signature in query.signatures for key in signature.keys.values()}),
+                "at": query.at,
+                "at_most": LESSONS_READ,
+            },
+        )
+        .all()
     )
-    reasons = {row: "same ticket" if of_ticket else f"same signature {_cut(key)}" for row, of_ticket, key in found}
+    reasons = {row: "same ticket" if of_ticket else f"same signature {_cut(key)}" for row, of_ticket, key, _ in found}
     rows = {row.id: row for row in session.exec(select(LessonRow).where(col(LessonRow.id).in_(reasons)))}
-    return tuple((lesson_of(rows[row]), why) for row, why in reasons.items())
+    return Eligible(
+        lessons=tuple((lesson_of(rows[row]), why) for row, why in reasons.items()),
+        count=found[0][-1] if found else 0,
+    )
 
 
 def lessons(session: Session, version: MemoryVersion) -> tuple[Lesson, ...]:

@@ -6,13 +6,15 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from memory import audit, recording, shelf, versions
+from memory import audit, publishing, recording, shelf, versions
 from memory.database import reading, writing
+from memory.prepared import prepare
 from memory.recording import Recorded, RecordedEnding
 from memory.scrub import Scrubber
 from memory.slots import slotted, slotted_run
 from memory.types import (
     Chunk,
+    Eligible,
     Injection,
     Lesson,
     LessonId,
@@ -34,7 +36,7 @@ class MemoryStore:
     """
 
     def __init__(self, engine: Engine, scrubber: Scrubber) -> None:
-        self._engine, self._scrub = engine, scrubber.scrub
+        self._engine, self._scrubber, self._scrub = engine, scrubber, scrubber.scrub
 
     # --- Versions --------------------------------------------------------------------------------------------------
 
@@ -44,13 +46,25 @@ class MemoryStore:
             return versions.current(session, scope)
 
     def publish_sources(self, scope: Scope, sources: Sources, at: datetime) -> MemoryVersion:
-        """A version with these notes and this tuning: the newest one when nothing changed, else a new one."""
-        digest = versions.digest_of_sources(sources)
-        newest = self.current(scope)
-        if newest.digest == digest:
-            return newest  # without the write lock
+        """A version with these notes and this tuning: the newest one when nothing changed, else a new one.
+
+        A note in which something stands that became a secret since is a changed one. The write lock is taken only to
+        write what is ready.
+        """
+        version: MemoryVersion | None = None
+        while version is None:  # once more when somebody else published meanwhile
+            version = self._publish(scope, sources, at)
+        return version
+
+    def _publish(self, scope: Scope, sources: Sources, at: datetime) -> MemoryVersion | None:
+        with reading(self._engine) as session:
+            kept = publishing.kept_notes(session, scope)
+        prepared = prepare(sources, kept, self._scrubber)
+        with reading(self._engine) as session:
+            if newest := publishing.published(session, scope, prepared):
+                return newest
         with writing(self._engine) as session:
-            return versions.publish_sources(session, scope, sources, at, self._scrub)
+            return publishing.publish_prepared(session, scope, prepared, at)
 
     def notes(self, version: MemoryVersion) -> tuple[NoteFile, ...]:
         """The notes of a version, by path; scrubbed."""
@@ -96,8 +110,8 @@ class MemoryStore:
         with reading(self._engine) as session:
             return shelf.lessons(session, version or versions.current(session, scope))
 
-    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> tuple[tuple[Lesson, str], ...]:
-        """Lessons that may go into a prompt, in their order, each with why: `same ticket` or `same signature KEY`.
+    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
+        """The first lessons that may go into a prompt, each with why: `same ticket` or `same signature KEY`.
 
         Raises ForeignVersion when query and version are of two repositories.
         """

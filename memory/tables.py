@@ -130,7 +130,7 @@ class EvidenceRow(Scoped, table=True):
 
 
 class NoteRow(Scoped, table=True):
-    """A note as it stood from one version to another. `digest` is of what was read, `text` is scrubbed."""
+    """A note as it stood from one version to another. `source` is the digest of what was read, `digest` of this."""
 
     __tablename__ = "note"
     __table_args__: ClassVar[dict[str, object]] = {"sqlite_autoincrement": True}
@@ -139,6 +139,7 @@ class NoteRow(Scoped, table=True):
     path: str
     shared: bool
     changed: str
+    source: str
     digest: str
     text: str
     live_from: int

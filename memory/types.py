@@ -220,7 +220,10 @@ class LessonStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One row that code wrote from an ending; everything in it is a typed slot."""
+    """One row that code wrote from an ending; everything in it is a typed slot.
+
+    `maintainer` is the one exception, and empty until people can attach their line.
+    """
 
     id: LessonId
     scope: Scope
@@ -238,6 +241,14 @@ class Lesson:
     first_seen: datetime
     last_seen: datetime
     expires: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Eligible:
+    """The first lessons that a query may see, in their order, each with why; and how many there are."""
+
+    lessons: tuple[tuple[Lesson, str], ...] = ()
+    count: int = 0
 
 
 # --- Notes and versions --------------------------------------------------------------------------------------------
@@ -263,7 +274,7 @@ class Chunk:
     heading: str  # heading path, title first
     text: str
     changed: str = ""
-    scope: Mapping[str, str] = field(default_factory=dict)  # environment, component: from the front matter
+    scope: Mapping[str, str] = field(default_factory=dict)  # environment: from the front matter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,7 +292,7 @@ class MemoryVersion:
 
     scope: Scope
     number: int
-    digest: str  # of its live notes and tuning; names the index
+    digest: str  # of its live notes; names the index
     commit: CommitId | None = None  # where notes and tuning were read
 
 

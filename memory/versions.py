@@ -1,26 +1,20 @@
-"""Versions of a repository's memory: what is live in one, and how notes and tuning are published in the next."""
+"""Versions of a repository's memory, and what is live in one."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from sqlalchemy import insert
 from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, col, or_, select
 
-from memory.columns import scope_json, scope_of
+from memory.columns import scope_of
 from memory.errors import MemoryFault
-from memory.notes import chunks
-from memory.slots import Scrub
+from memory.prepared import digest_of
 from memory.tables import ChunkRow, LessonRow, NoteRow, Scoped, TuningRow, VersionRow
-from memory.text import fold
-from memory.types import Chunk, CommitId, MemoryVersion, NoteFile, Scope, Sources
+from memory.types import Chunk, CommitId, MemoryVersion, NoteFile, Scope
 
-_BULLETS: Final = ("- ", "* ", "+ ")
 Live: TypeAlias = type[LessonRow] | type[NoteRow] | type[TuningRow]
 
 
@@ -47,7 +41,7 @@ def numbered(session: Session, scope: Scope, number: int) -> MemoryVersion:
 
 def empty(scope: Scope) -> MemoryVersion:
     """The version before anything was published."""
-    return MemoryVersion(scope=scope, number=0, digest=digest_of((), ""))
+    return MemoryVersion(scope=scope, number=0, digest=digest_of_notes(()))
 
 
 def publish(session: Session, version: MemoryVersion, at: datetime) -> None:
@@ -65,29 +59,12 @@ def publish(session: Session, version: MemoryVersion, at: datetime) -> None:
     session.flush()
 
 
-def publish_sources(session: Session, scope: Scope, sources: Sources, at: datetime, scrub: Scrub) -> MemoryVersion:
-    """A version with these notes and this tuning: the newest one when it has them, else a new one."""
-    newest = current(session, scope)
-    wanted = {_note_digest(note): note for note in sources.notes}
-    digest = digest_of_sources(sources)
-    if digest == newest.digest:
-        return newest
-    version = MemoryVersion(scope=scope, number=newest.number + 1, digest=digest, commit=sources.commit)
-    publish(session, version, at)
-    live: set[str] = set()
-    for row in session.exec(select(NoteRow).where(*of(NoteRow, scope), col(NoteRow.live_until).is_(None))):
-        live.add(row.digest)
-        if row.digest not in wanted:
-            row.live_until = version.number
-    _add_notes(session, version, {one: note for one, note in wanted.items() if one not in live}, scrub)
-    _replace_tuning(session, version, scrub(sources.tuning))
-    return version
-
-
 def notes(session: Session, version: MemoryVersion) -> tuple[NoteFile, ...]:
     """The notes of a version, by path."""
     rows = select(NoteRow).where(*live_in(NoteRow, version)).order_by(NoteRow.path, col(NoteRow.shared))
-    return tuple(_note_of(row) for row in session.exec(rows))
+    return tuple(
+        NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared) for row in session.exec(rows)
+    )
 
 
 def version_chunks(session: Session, version: MemoryVersion) -> tuple[Chunk, ...]:
@@ -113,9 +90,9 @@ def version_chunks(session: Session, version: MemoryVersion) -> tuple[Chunk, ...
 
 
 def tuning(session: Session, version: MemoryVersion) -> tuple[str, ...]:
-    """The rules of a version: one for each line that is not empty, without its bullet."""
-    text = session.exec(select(TuningRow.text).where(*live_in(TuningRow, version))).first() or ""
-    return tuple(rule for line in fold(text) if (rule := _unbulleted(line.strip())))
+    """The rules of a version."""
+    text = session.exec(select(TuningRow.text).where(*live_in(TuningRow, version))).first()
+    return tuple(text.split("\n")) if text else ()
 
 
 def of(table: type[Scoped], scope: Scope) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -130,85 +107,11 @@ def live_in(table: Live, version: MemoryVersion) -> tuple[ColumnElement[bool], .
     return *of(table, version.scope), col(table.live_from) <= number, or_(until.is_(None), until > number)
 
 
-def digest_of_sources(sources: Sources) -> str:
-    """The digest of the version that these sources make."""
-    return digest_of((_note_digest(note) for note in sources.notes), sources.tuning)
-
-
-def digest_of(notes: Iterable[str], tuning: str) -> str:
-    """What names the content of a version: SHA-256 over the digests of its notes and its tuning."""
-    return hashlib.sha256(json.dumps([sorted(set(notes)), tuning]).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _note_digest(note: NoteFile) -> str:
-    parts = json.dumps([note.path, note.shared, note.changed, note.text])
-    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _add_notes(session: Session, version: MemoryVersion, notes: Mapping[str, NoteFile], scrub: Scrub) -> None:
-    rows = [
-        NoteRow(
-            installation=version.scope.installation,
-            repository=version.scope.repository,
-            path=scrub(note.path),
-            shared=note.shared,
-            changed=scrub(note.changed),
-            digest=digest,
-            text=scrub(note.text),
-            live_from=version.number,
-            live_until=None,
-        )
-        for digest, note in notes.items()
-    ]
-    session.add_all(rows)
-    session.flush()  # gives the ids
-    parts = [part for row in rows for part in _chunk_rows(row)]
-    if parts:
-        session.connection().execute(insert(ChunkRow), parts)
-
-
-def _chunk_rows(row: NoteRow) -> list[dict[str, object]]:
-    return [
-        {
-            "note": row.id,
-            "ordinal": chunk.ordinal,
-            "name": chunk.note,
-            "anchor": chunk.anchor,
-            "heading": chunk.heading,
-            "text": chunk.text,
-            "changed": chunk.changed,
-            "scope": scope_json(chunk.scope),
-        }
-        for chunk in chunks(_note_of(row))
-    ]
-
-
-def _note_of(row: NoteRow) -> NoteFile:
-    return NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared)
-
-
-def _replace_tuning(session: Session, version: MemoryVersion, text: str) -> None:
-    rows = select(TuningRow).where(*of(TuningRow, version.scope), col(TuningRow.live_until).is_(None))
-    before = session.exec(rows).first()
-    if before and before.text == text:
-        return
-    if before:
-        before.live_until = version.number
-    session.add(
-        TuningRow(
-            installation=version.scope.installation,
-            repository=version.scope.repository,
-            text=text,
-            live_from=version.number,
-            live_until=None,
-        )
-    )
+def digest_of_notes(notes: Iterable[str]) -> str:
+    """What names the notes of a version: the digest over theirs."""
+    return digest_of(sorted(set(notes)))
 
 
 def _version(scope: Scope, row: VersionRow) -> MemoryVersion:
     commit = None if row.source_commit is None else CommitId(row.source_commit)
     return MemoryVersion(scope=scope, number=row.number, digest=row.digest, commit=commit)
-
-
-def _unbulleted(line: str) -> str:
-    return line[2:].strip() if line.startswith(_BULLETS) else line

@@ -14,7 +14,7 @@ from memory.index import FtsSearch
 from memory.recall import Recall
 from memory.rules import Rule
 from memory.search import Index
-from memory.types import Chunk, Lesson, MemoryQuery, MemoryVersion
+from memory.types import Chunk, Eligible, MemoryQuery, MemoryVersion
 from memory.without import Without
 from stages.prompt import render_section
 from tests.benchmarks.intervals import Share
@@ -41,8 +41,8 @@ class Notes:
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks
 
-    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Sequence[tuple[Lesson, str]]:
-        return ()
+    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
+        return Eligible()
 
     def tuning(self, version: MemoryVersion) -> Sequence[str]:
         return ()

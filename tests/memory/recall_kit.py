@@ -12,6 +12,7 @@ from memory.types import (
     CommitId,
     Drop,
     DropCause,
+    Eligible,
     Ending,
     Lesson,
     LessonId,
@@ -36,10 +37,11 @@ class ShelfOf:
     notes: Sequence[NoteFile] = ()
     lessons: Sequence[tuple[Lesson, str]] = ()
     rules: Sequence[str] = ()
+    unread: int = 0  # lessons that are eligible too
     asked_for_chunks: int = field(default=0, init=False)
 
-    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Sequence[tuple[Lesson, str]]:
-        return self.lessons
+    def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
+        return Eligible(lessons=tuple(self.lessons), count=len(self.lessons) + self.unread)
 
     def tuning(self, version: MemoryVersion) -> Sequence[str]:
         return self.rules

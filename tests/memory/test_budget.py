@@ -45,3 +45,15 @@ def test_what_is_refused_is_not_eligible() -> None:
     allowance.refuse("a", "below the threshold", 0.5)
 
     assert (allowance.block().eligible, allowance.block().left_out[0].score) == (0, 0.5)
+
+
+def test_what_is_left_out_is_written_down_one_by_one_up_to_twenty_and_then_counted() -> None:
+    allowance = Allowance(100)
+
+    for number in range(30):
+        allowance.refuse(f"n{number}", "below the threshold")
+    allowance.offer_unseen(5)
+
+    left_out = allowance.block().left_out
+    assert [out.id for out in left_out] == [*(f"n{number}" for number in range(20)), ""]
+    assert (left_out[-1].why, allowance.block().eligible) == ("and 15 more", 5)

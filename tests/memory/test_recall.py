@@ -16,20 +16,15 @@ from memory.errors import MissingContext
 from memory.index import FtsIndex, FtsSearch
 from memory.recall import Recall
 from memory.rules import Coverage, PerWord, Rule
+from memory.scrub import Scrubber
 from memory.search import IndexUnusable
 from memory.types import (
     Block,
     Chunk,
-    Drop,
-    DropCause,
-    Ending,
     Hold,
     HoldCause,
-    LessonStatus,
     MemoryContext,
     MemoryQuery,
-    NotOurs,
-    NotOursCause,
     Verify,
     VerifyOutcome,
     Where,
@@ -265,18 +260,10 @@ def shown(context: MemoryContext) -> list[str]:
     return [record.id for record in context.lessons.shown]
 
 
-def test_the_newest_lesson_of_each_kind_comes_first_then_the_others_by_date(recalled: Recalled) -> None:
-    lessons = [
-        learned("drop-old", days_ago=9),
-        learned("hold-2", HOLD, days_ago=2),
-        learned("hold-1", HOLD, days_ago=1),
-        learned("drop-new", days_ago=3),
-        learned("verify", VERIFIED, days_ago=8),
-    ]
+def test_lessons_are_shown_in_the_order_of_the_shelf(recalled: Recalled) -> None:
+    lessons = [(learned(name, days_ago=days), "same ticket") for name, days in (("b", 9), ("a", 1), ("c", 3))]
 
-    context = recalled(asking(TITLE), lessons=[(lesson, "same ticket") for lesson in lessons])
-
-    assert shown(context) == ["hold-1", "drop-new", "verify", "hold-2", "drop-old"]
+    assert shown(recalled(asking(TITLE), lessons=lessons)) == ["b", "a", "c"]
 
 
 def test_five_lessons_are_shown_and_the_sixth_is_written_down(recalled: Recalled) -> None:
@@ -292,36 +279,47 @@ def test_five_lessons_are_shown_and_the_sixth_is_written_down(recalled: Recalled
     ]
 
 
-def test_of_two_lessons_of_one_moment_the_validated_one_comes_first(recalled: Recalled) -> None:
-    lessons = [learned("a", HOLD, status=LessonStatus.PENDING), learned("b", HOLD)]
+def test_lessons_that_nobody_read_are_counted(recalled: Recalled) -> None:
+    lessons = [(learned(f"l{n}", HOLD), "same ticket") for n in range(6)]
 
-    assert shown(recalled(asking(TITLE), lessons=[(lesson, "") for lesson in lessons])) == ["b", "a"]
+    context = recalled(asking(TITLE), lessons=lessons, unread=80)
 
-
-def test_a_lesson_that_is_found_twice_is_shown_once(recalled: Recalled) -> None:
-    lesson = learned("a", HOLD)
-
-    context = recalled(asking(TITLE), lessons=[(lesson, "same ticket"), (lesson, "same signature")])
-
-    assert [(record.id, record.why) for record in context.lessons.shown] == [("a", "same ticket")]
-    assert context.lessons.eligible == 1
-
-
-def test_the_order_does_not_depend_on_the_order_of_the_shelf(recalled: Recalled) -> None:
-    kinds: list[Ending] = [HOLD, Drop(cause=DropCause.BUDGET), NotOurs(cause=NotOursCause.NOT_A_BUG), VERIFIED]
-    lessons = [(learned(f"l{n}", kinds[n % 4], days_ago=n % 3), "why") for n in range(9)]
-
-    assert shown(recalled(asking(TITLE), lessons=lessons)) == shown(recalled(asking(TITLE), lessons=lessons[::-1]))
+    assert context.lessons.eligible == 86
+    assert [left.why for left in context.lessons.left_out] == ["at most 5 are shown", "and 80 more"]
 
 
 # --- Tuning --------------------------------------------------------------------------------------------------------
 
 
-def test_one_rule_of_tuning_is_one_line_without_its_own_bullet(recalled: Recalled) -> None:
-    context = recalled(asking(TITLE), rules=["- Run the linter.", "", "* Be kind.", "Never push.", "- "])
+def test_one_rule_of_tuning_is_one_line_as_it_was_kept(recalled: Recalled) -> None:
+    context = recalled(asking(TITLE), rules=["Run the linter.", "", "- Be kind."])
 
-    assert [record.lines for record in context.tuning.shown] == [("Run the linter.",), ("Be kind.",), ("Never push.",)]
-    assert context.tuning.eligible == 3
+    assert [record.lines for record in context.tuning.shown] == [("Run the linter.",), ("- Be kind.",)]
+    assert context.tuning.eligible == 2
+
+
+def test_thousands_of_rules_make_no_long_audit(recalled: Recalled) -> None:
+    context = recalled(asking(TITLE), rules=[f"Rule {n} of the house" for n in range(5_000)])
+
+    left_out = context.tuning.left_out
+    assert len(left_out) == 21
+    assert left_out[-1].why == f"and {5_000 - len(context.tuning.shown) - 20} more"
+    assert context.tuning.eligible == 5_000
+
+
+# --- Secrets -------------------------------------------------------------------------------------------------------
+
+
+def test_what_became_a_secret_after_the_version_was_pinned_is_not_shown(tmp_path: Path) -> None:
+    secret = "hunter2hunter2"
+    told = note(f"deploy/{secret}.md", f"# Redis\nSentinel of the cache down: log in with {secret}")
+    shelf = ShelfOf(notes=[told], rules=[f"Never print {secret}."])
+
+    recall = Recall(shelf, FtsSearch(tmp_path), scrub=Scrubber([secret]).scrub)
+    context = recall(asking(TITLE), version())
+
+    assert len(context.notes.shown) == len(context.tuning.shown) == 1
+    assert secret not in repr(context)
 
 
 def test_a_rule_that_does_not_fit_is_left_out_whole(recalled: Recalled) -> None:

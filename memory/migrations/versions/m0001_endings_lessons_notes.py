@@ -141,7 +141,7 @@ def _notes() -> None:
         *_scope(),
         _text("path"),
         sa.Column("shared", sa.Boolean(), nullable=False),
-        *(_text(name) for name in ("changed", "digest", "text")),
+        *(_text(name) for name in ("changed", "source", "digest", "text")),
         _number("live_from"),
         _number("live_until", null=True),
         sa.PrimaryKeyConstraint("id"),
