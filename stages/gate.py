@@ -18,6 +18,7 @@ from stages.policy import Policy, Rule, Violation, notices
 from stages.protected import folded
 from stages.report import Check, CheckKind, CheckReport, Reproduction
 from stages.repository import Repository
+from stages.steered import steered
 from stages.verdict import Finding, GateReport, Held, Passed, Span, Verdict, decide
 from stages.weakened_files import changed_tests, is_of_tests, steers_tests, weakened_files
 from stages.weakening import Weakened
@@ -106,13 +107,16 @@ class Gate:
             suspects = _suspects(attempt, checks, workspace, stopped)
             compared = _compared(attempt, checks, suspects, workspace, stopped)
             passes = shows_green(reproduction, shown.test) and not any(one.newly_failing for one in compared)
+            flaky = _all(one.flaky for one in suspects)
+            if passes and restored:
+                weakened += tuple(_as_published(attempt, checks, flaky, workspace, stopped))
             return _Runs(
                 reproduction=reproduction,
                 checks=checks,
                 compared=compared,
                 restored=restored,
                 weakened=weakened,
-                flaky=_all(one.flaky for one in suspects),
+                flaky=flaky,
                 covered=_covered(attempt, workspace, stopped) if passes else Covered(),
             )
         finally:
@@ -178,6 +182,24 @@ def _compared(
 
     comparisons = zip(_comparisons(attempt, checks), suspects, strict=True)
     return tuple(explained(compared, one.flaky, on_base(one, run)) for compared, one in comparisons)
+
+
+def _as_published(
+    attempt: Attempt,
+    judged: tuple[CheckReport, ...],
+    flaky: tuple[CheckId, ...],
+    workspace: Workspace,
+    stopped: Callable[[], bool],
+) -> Iterator[Weakened]:
+    """The checks once more on the tree that a branch would show, where the patch's own settings steer the tests."""
+    workspace.reset()
+    workspace.apply(attempt.patch)
+
+    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
+        return _run(workspace, check, tests, stopped)
+
+    for check, report in zip(attempt.checks, judged, strict=True):
+        yield from steered(check, report, run(check, ()), flaky=flaky, run=run)
 
 
 def _covered(attempt: Attempt, workspace: Workspace, stopped: Callable[[], bool]) -> Covered:
