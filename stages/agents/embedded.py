@@ -14,9 +14,9 @@ Message: TypeAlias = Mapping[str, Any]
 _CHARACTERS_PER_TOKEN: Final = 4  # a count for the ledger: nothing is priced by it
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One tool call; `arguments` is a JSON object."""
+    """One call of a tool. `arguments` is the JSON object as text."""
 
     name: str
     arguments: str
@@ -29,7 +29,8 @@ class Replies(Protocol):
 
 
 def call(name: str, **arguments: object) -> Call:
-    return Call(name=name, arguments=json.dumps(arguments))
+    """A tool call with these arguments."""
+    return Call(name=name, arguments=json.dumps(arguments, ensure_ascii=False, sort_keys=True))
 
 
 def handler_of(model: Replies) -> CustomLLM:

@@ -15,6 +15,7 @@ CANDIDATE_RUNS_AT_MOST: Final = 500
 
 def handler(*, candidate_runs: int = CANDIDATE_RUNS_AT_MOST) -> CustomLLM:
     """A handler for litellm's `custom_provider_map`; litellm and libcst are imported by this call, not before."""
-    from stages.offline.handler import make
+    from stages.agents.embedded import handler_of
+    from stages.offline.model import RepairModel
 
-    return make(candidate_runs)
+    return handler_of(RepairModel(candidate_runs=candidate_runs))

@@ -5,24 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-Message: TypeAlias = Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ToolCall:
-    """One call of a tool. `arguments` is the JSON object as text."""
-
-    name: str
-    arguments: str
+from stages.agents.embedded import Call, Message, text_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
     """What the model asked for in one message, and what it was told, in the same order."""
 
-    calls: tuple[ToolCall, ...]
+    calls: tuple[Call, ...]
     results: tuple[str, ...]
 
 
@@ -32,12 +24,7 @@ class Conversation:
     turns: tuple[Turn, ...]
 
 
-def call(name: str, **arguments: object) -> ToolCall:
-    """A tool call with these arguments."""
-    return ToolCall(name=name, arguments=json.dumps(arguments, ensure_ascii=False, sort_keys=True))
-
-
-def same(one: ToolCall, other: ToolCall) -> bool:
+def same(one: Call, other: Call) -> bool:
     """True when both ask for the same, however the JSON is written."""
     if one.name != other.name:
         return False
@@ -59,20 +46,10 @@ def conversation(messages: Sequence[Message]) -> Conversation:
     return Conversation(prompt=prompt, turns=tuple(turns))
 
 
-def text_of(message: Message) -> str:
-    """The text of a message, also of one that is made of parts."""
-    content = message.get("content")
-    if isinstance(content, str):
-        return content
-    return "".join(str(part.get("text") or "") for part in content or ())
-
-
 def _turn(asked: Sequence[Mapping[str, Any]], messages: Sequence[Message], place: int) -> Turn:
     told: dict[str, str] = {}
     while place < len(messages) and messages[place].get("role") == "tool":
         told[str(messages[place].get("tool_call_id"))] = text_of(messages[place])
         place += 1
-    calls = tuple(
-        ToolCall(name=str(one["function"]["name"]), arguments=str(one["function"]["arguments"])) for one in asked
-    )
+    calls = tuple(Call(name=str(one["function"]["name"]), arguments=str(one["function"]["arguments"])) for one in asked)
     return Turn(calls=calls, results=tuple(told.get(str(one.get("id")), "") for one in asked))

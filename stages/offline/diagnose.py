@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from stages.agents.embedded import call
 from stages.offline.account import exceptions, frames, functions, same_file
 from stages.offline.body import Body
-from stages.offline.conversation import call
 from stages.offline.paths import is_test_file
 from stages.offline.reproduction import new_tests, snippets
 from stages.offline.results import Hits, Seen

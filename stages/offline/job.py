@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from stages.agents.embedded import Call
 from stages.offline.account import frames
 from stages.offline.body import Body
-from stages.offline.conversation import ToolCall
 from stages.offline.paths import is_test_file
 from stages.offline.results import Hits, Seen
 from stages.offline.steps import Steps, run, runs
@@ -35,7 +35,7 @@ class Job:
     def names(self) -> str:
         return ", ".join(self.tests) or self.check
 
-    def run(self, *, coverage: bool = False) -> ToolCall:
+    def run(self, *, coverage: bool = False) -> Call:
         """A run of the tests; of the whole check where it has none."""
         return run(self.check, self.tests, coverage=coverage, stop_at_first=not coverage)
 
@@ -80,7 +80,7 @@ class Base:
         return [path for path in wanted if path.endswith(".py") and not is_test_file(path)][:FILES_AT_MOST]
 
 
-def look(body: Body, job: Job, undo: Sequence[ToolCall]) -> Steps[Base]:
+def look(body: Body, job: Job, undo: Sequence[Call]) -> Steps[Base]:
     """Run the tests with coverage, and the whole check once for what other tests run."""
     whole = (run(job.check, coverage=True),) if body.test else ()
     found = [one for one in (yield from runs(*undo, job.run(coverage=True), *whole)) if one is not None]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from stages.agents.embedded import Call, Message
 from stages.offline.body import Body, body
-from stages.offline.conversation import Conversation, Message, ToolCall, Turn, conversation, same
+from stages.offline.conversation import Conversation, Turn, conversation, same
 from stages.offline.diagnose import diagnose
 from stages.offline.search import repair
 from stages.offline.small import lost, review, summarise, triage, verify
@@ -16,14 +16,6 @@ from stages.offline.steps import Steps
 
 _REMEMBERED: Final = 8
 """Conversations whose work is kept, so that a next turn need not be worked out from the first one."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reply:
-    """The next message of the model: its tool calls, and the number of its turn."""
-
-    calls: tuple[ToolCall, ...]
-    turn: int
 
 
 class _Work:
@@ -53,7 +45,7 @@ class RepairModel:
         self._remembered = remembered
         self._works: OrderedDict[str, _Work] = OrderedDict()
 
-    def reply(self, messages: Sequence[Message]) -> Reply:
+    def reply(self, messages: Sequence[Message]) -> tuple[Call, ...]:
         """The calls that follow on these messages."""
         given = conversation(messages)
         # Taken out while it is at work, so that two threads never share one.
@@ -65,7 +57,7 @@ class RepairModel:
         self._works[given.prompt] = work
         while len(self._works) > self._remembered:
             self._works.popitem(last=False)
-        return Reply(calls=work.next, turn=len(given.turns))
+        return work.next
 
 
 def _continues(given: Conversation, work: _Work) -> bool:

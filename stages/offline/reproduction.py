@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from stages.agents.embedded import call
 from stages.offline.account import exceptions
-from stages.offline.conversation import call
 from stages.offline.paths import is_test_file
 from stages.offline.steps import Steps
 

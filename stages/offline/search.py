@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from stages.agents.embedded import Call, call
 from stages.offline.account import hints, traceback_lines
 from stages.offline.body import Body
 from stages.offline.candidate import Candidate
-from stages.offline.conversation import ToolCall, call
 from stages.offline.job import Job, job_of, look
 from stages.offline.lessons import Taught, taught
 from stages.offline.paths import is_test_file
@@ -43,7 +43,7 @@ class Attempt:
     fallback: Fallback | None = None
 
     @property
-    def undo(self) -> tuple[ToolCall, ...]:
+    def undo(self) -> tuple[Call, ...]:
         return (_edit(self.applied, undo=True),) if self.applied else ()
 
     @property
@@ -158,7 +158,7 @@ def _try_all(order: Iterator[Candidate], job: Job, attempt: Attempt) -> Steps[Ca
     return (yield from _fall_back(attempt))
 
 
-def _try(one: Candidate, asked: ToolCall, attempt: Attempt) -> Steps[Seen | None]:
+def _try(one: Candidate, asked: Call, attempt: Attempt) -> Steps[Seen | None]:
     """Put an edit into the tree in the place of the last one, and run. None when the edit was refused."""
     results = yield (*attempt.undo, _edit(one), asked)
     if attempt.undo and refused(results[0]):  # the tree is no longer what this search made of it
@@ -199,7 +199,7 @@ def _fall_back(attempt: Attempt) -> Steps[Candidate | None]:
     return kept
 
 
-def _edit(one: Candidate, *, undo: bool = False) -> ToolCall:
+def _edit(one: Candidate, *, undo: bool = False) -> Call:
     assert one.change is not None
     change = one.change.undone if undo else one.change
     return call("edit", path=change.path, old=change.old, new=change.new)

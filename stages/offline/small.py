@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stages.agents.embedded import Call, call
 from stages.offline.account import frames
 from stages.offline.body import Body
-from stages.offline.conversation import ToolCall, call
 from stages.offline.steps import Steps
 
 _ELSEWHERE = ("site-packages", "dist-packages", "node_modules", "/lib/python")
@@ -51,7 +51,7 @@ def lost() -> Steps[None]:
     yield from always(call("finish", summary="Given up: the conversation is not the one that was begun."))
 
 
-def always(asked: ToolCall) -> Steps[None]:
+def always(asked: Call) -> Steps[None]:
     """The same answer, as often as it is asked for."""
     while True:
         yield (asked,)

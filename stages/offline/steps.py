@@ -8,13 +8,13 @@ from typing import Final, TypeAlias, TypeVar
 
 import libcst as cst
 
-from stages.offline.conversation import ToolCall, call
+from stages.agents.embedded import Call, call
 from stages.offline.results import Seen, lines, refused, seen
 from stages.offline.scope import Program
 from stages.offline.source import Focus
 
 Given = TypeVar("Given")
-Steps: TypeAlias = Generator[tuple[ToolCall, ...], tuple[str, ...], Given]
+Steps: TypeAlias = Generator[tuple[Call, ...], tuple[str, ...], Given]
 """Each yield is one message of the model; what is sent back are the results, in the order of the calls."""
 
 READ_LINES: Final = 400
@@ -22,13 +22,13 @@ READ_LINES: Final = 400
 _READS_AT_MOST: Final = 40
 
 
-def run(check: str, tests: Sequence[str] = (), *, coverage: bool = False, stop_at_first: bool = False) -> ToolCall:
+def run(check: str, tests: Sequence[str] = (), *, coverage: bool = False, stop_at_first: bool = False) -> Call:
     """A run of a check, or of some of its tests."""
     more = {name: True for name, wanted in (("coverage", coverage), ("stop_at_first", stop_at_first)) if wanted}
     return call("run", check=check, **({"tests": list(tests)} if tests else {}), **more)
 
 
-def runs(*calls: ToolCall) -> Steps[list[Seen | None]]:
+def runs(*calls: Call) -> Steps[list[Seen | None]]:
     """Several runs in one message."""
     return [seen(result) for result in (yield calls)]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from stages.offline.conversation import Message
+from stages.agents.embedded import Message
 from stages.offline.model import RepairModel
 
 STEPS_AT_MOST = 60_000
@@ -227,11 +227,11 @@ def play(
     calls = 0
     while True:
         reply = model.reply(messages)
-        calls += len(reply.calls)
+        calls += len(reply)
         told: list[Message] = []
         asked: list[dict[str, Any]] = []
-        for place, call in enumerate(reply.calls):
-            identifier = f"call_{reply.turn}_{place}"
+        for place, call in enumerate(reply):
+            identifier = f"call_{len(messages)}_{place}"
             arguments = json.loads(call.arguments)
             # As the loop keeps it: keys in the order of the alphabet.
             written = json.dumps(arguments, sort_keys=True, ensure_ascii=False)

@@ -11,8 +11,8 @@ import time
 
 import pytest
 
+from stages.agents.embedded import Message
 from stages.offline import CANDIDATE_RUNS_AT_MOST, MODEL
-from stages.offline.conversation import Message
 from stages.offline.model import RepairModel
 from tests.stages.offline.playground import Playground, play
 
@@ -77,13 +77,13 @@ def test_a_conversation_that_it_did_not_lead_is_given_up() -> None:
 
     reply = model.reply(messages)
 
-    assert [call.name for call in reply.calls] == ["finish"]
-    assert "Given up" in json.loads(reply.calls[0].arguments)["summary"]
+    assert [call.name for call in reply] == ["finish"]
+    assert "Given up" in json.loads(reply[0].arguments)["summary"]
 
 
 def test_arguments_that_are_no_json_are_not_taken_for_its_own() -> None:
     first = RepairModel(candidate_runs=500).reply([{"role": "user", "content": PROMPT}])
-    calls = [{"id": "a", "type": "function", "function": {"name": call.name, "arguments": "{"}} for call in first.calls]
+    calls = [{"id": "a", "type": "function", "function": {"name": call.name, "arguments": "{"}} for call in first]
     messages: list[Message] = [
         {"role": "user", "content": PROMPT},
         {"role": "assistant", "content": None, "tool_calls": calls},
@@ -91,14 +91,14 @@ def test_arguments_that_are_no_json_are_not_taken_for_its_own() -> None:
 
     reply = RepairModel(candidate_runs=500).reply(messages)
 
-    assert [call.name for call in reply.calls] == ["finish"]
+    assert [call.name for call in reply] == ["finish"]
 
 
 def test_a_prompt_of_parts_and_a_missing_result_are_read_as_they_are() -> None:
     model = RepairModel(candidate_runs=500)
     parts: list[Message] = [{"role": "user", "content": [{"type": "text", "text": PROMPT}, {"type": "image"}]}]
 
-    assert model.reply(parts).calls == model.reply([{"role": "user", "content": PROMPT}]).calls
+    assert model.reply(parts) == model.reply([{"role": "user", "content": PROMPT}])
 
 
 def test_it_opens_no_file_and_no_socket_and_reads_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_it_opens_no_file_and_no_socket_and_reads_no_clock(monkeypatch: pytest.M
         patched.setattr(time, "monotonic", forbidden)
         reply = RepairModel(candidate_runs=500).reply(messages)
 
-    assert reply.calls
+    assert reply
 
 
 def test_importing_it_loads_neither_litellm_nor_libcst() -> None:
@@ -159,7 +159,7 @@ def test_its_name_and_its_limit_are_what_the_documentation_says() -> None:
 def test_the_small_entry_points_answer_at_once(prompt: str, answer: dict[str, object]) -> None:
     reply = RepairModel(candidate_runs=1).reply([{"role": "user", "content": prompt}])
 
-    (call,) = reply.calls
+    (call,) = reply
     said = json.loads(call.arguments)
     assert call.name == "finish"
     assert answer.items() <= said.items()
