@@ -17,14 +17,16 @@ from stages.sandbox import Level
 
 PREFIX: Final = "TICKETSMITH_"
 ATTEMPTS: Final = 3
+TRANSCRIPT_DAYS: Final = 90
 ATTEMPTS_AT_MOST: Final = 20
 INSTALLATION: Final = "local"
 LOOP: Final = "loop"
 
 _AUTO = "auto"
-_NUMBERS = ("attempts", "calls", "tokens", "money", "minutes")
+_NUMBERS = ("attempts", "transcript_days", "calls", "tokens", "money", "minutes")
 _COUNT_AT_MOST = 10**12
 _MONEY_AT_MOST = 1e6  # US dollars
+_DAYS_AT_MOST = 36_500
 _MINUTES_AT_MOST = 7 * 24 * 60
 _KEY_VARIABLE = re.compile(r"(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.I)
 _PASSWORD_IN_URL = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
@@ -57,6 +59,7 @@ class Settings:
     model_key_variable: str = ""
     agent: tuple[str, ...] = ()
     attempts: int = ATTEMPTS
+    transcript_days: int = TRANSCRIPT_DAYS
     limits: Limits = field(default_factory=Limits)
     sandbox: Level | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
@@ -98,6 +101,7 @@ def _decided(
         "money": limits.number(name("money"), 0, _MONEY_AT_MOST),
         "minutes": limits.number(name("minutes"), 0, _MINUTES_AT_MOST),
         "attempts": table.whole(name("attempts"), 1, ATTEMPTS_AT_MOST),
+        "transcript_days": table.whole(name("transcript_days"), 1, _DAYS_AT_MOST),
         "sandbox": table.choice(name("sandbox"), (_AUTO, *Level)),
         "agent": _agent(table, name("agent")),
     }

@@ -23,6 +23,7 @@ from memory.types import (
     RunEnding,
     Verify,
 )
+from stages.diagnosis import Diagnosed
 from stages.gate import GateReport, Held, Passed, Verdict
 from stages.journal import ModelAnswered, ModelSaid, ToolUsed
 from stages.patch import Patch
@@ -200,6 +201,17 @@ def checked(report: CheckReport, on: str) -> Checked:
         seconds=report.seconds,
         level=report.level,
     )
+
+
+def found(diagnosed: Diagnosed) -> Found:
+    """A diagnosis in the model's words, and the test that code ran."""
+    shown = diagnosed.reproduction
+    fields = {"cause": diagnosed.cause, "files": ", ".join(diagnosed.files)}
+    if shown is not None:
+        fields["reproduction"] = f"{shown.test}, {'written for this ticket' if shown.path else 'known before'}"
+    elif diagnosed.absent is not None:
+        fields["reproduction"] = f"none: {diagnosed.absent.value}"
+    return Found(what="diagnosis", fields=fields)
 
 
 def judged(attempt: int, verdict: Verdict, patch: Patch, report: GateReport | None = None) -> Judged:

@@ -19,6 +19,7 @@ from bot.run import Run, RunState
 from bot.sources import default_commit, read_sources
 from memory.database import DatabaseFull
 from memory.errors import MemoryFault
+from memory.signature import label
 from memory.types import Drop, DropCause, Evidence, MemoryVersion, NotOurs, NotOursCause
 from stages.agents.model import NoModel, UnknownPrice
 from stages.case import Case
@@ -127,6 +128,9 @@ class Runner:
         pursuit.environment, pursuit.known = self._bench.config.environment, base.known
         pursuit.view = view_of(pursuit.repository.files(run.base))
         pursuit.signatures = signatures_of(run.ticket, pursuit.view)
+        pursuit.journal.at("ticket")
+        shown = ", ".join(label(signature) for signature in pursuit.signatures)
+        pursuit.tell(facts.Decided(what=f"the ticket shows {shown}" if shown else "the ticket shows no error text"))
         asking = asking_of(run.scope, run.created, pursuit.signatures, pursuit.environment)
         case = Case.of(run.ticket, asking, checks=base.checks, baseline=base.reports)
         return pursuit.with_notes(case, next_attempt(pursuit.stores.steps, run))
@@ -178,8 +182,13 @@ class Runner:
         return self._pursuit.once(
             "diagnose",
             _DIAGNOSED,
-            lambda: self._pursuit.ask(Diagnosis, EntryPoint.DIAGNOSE, given, workspace=workspace, version=version),
+            lambda: self._asked_for_cause(given, workspace, version),
         )
+
+    def _asked_for_cause(self, given: DiagnosisGiven, workspace: Workspace, version: MemoryVersion) -> Diagnosed:
+        diagnosed = self._pursuit.ask(Diagnosis, EntryPoint.DIAGNOSE, given, workspace=workspace, version=version)
+        self._pursuit.tell(facts.found(diagnosed))
+        return diagnosed
 
     def _reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
         workspace.reset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, final
 
 from memory.errors import MissingContext
 from memory.text import fold
@@ -58,6 +58,7 @@ class MarkerForgery(StageError):
     """Line {line} of the {entry_point} prompt begins like a marker, and code did not put it there."""
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
     """What a model receives: the context section, then the body, byte for byte.

@@ -17,7 +17,7 @@ SOURCES = sorted(
 )
 ONE_DOOR = {
     "git": 1,
-    "litellm": 3,  # the loop, and the embedded model that stands behind it, with its door
+    "litellm": 3,  # the loop, models of this process, and a type for the embedded one
     "markdown_it": 1,
     "detect_secrets": 1,
     "alembic": 1,  # beside the migrations themselves
@@ -72,6 +72,27 @@ def test_a_library_has_one_door(library: str, doors: int) -> None:
     }
 
     assert len(users) <= doors, users
+
+
+def calls_of(method: str, owner: str) -> list[str]:
+    """Modules of ours that call `….owner.method(…)`, or `….owner(…)` where `method` is empty."""
+    found = []
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                named = [node.func.attr]
+                if isinstance(node.func.value, ast.Attribute | ast.Name):
+                    value = node.func.value
+                    named.insert(0, value.attr if isinstance(value, ast.Attribute) else value.id)
+                if named[-1] == method and (not owner or named[0] == owner):
+                    found.append(module_name(path))
+    return found
+
+
+def test_recall_is_called_in_one_place_and_so_is_record() -> None:
+    assert calls_of("recall", "self") == ["bot.stores"]
+    # The probe writes its known memory itself: no run has told it.
+    assert calls_of("record", "memory") == ["bot.closing", "bot.markers.scene"]
 
 
 @pytest.mark.parametrize("judge", JUDGES)

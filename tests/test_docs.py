@@ -20,7 +20,8 @@ from stages.agents.limits import Limits
 README: Final = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 SECRETS: Final = {"model_key", "hidden"}  # read from other variables
 VALUES: Final = {
-    "sandbox": "plain", "agent": "loop", "attempts": "2", "calls": "9", "tokens": "9", "money": "1", "minutes": "1"
+    "sandbox": "plain", "agent": "loop", "attempts": "2", "transcript_days": "7",
+    "calls": "9", "tokens": "9", "money": "1", "minutes": "1",
 }  # fmt: skip
 EXAMPLES: Final = {
     "checks": '[checks.lint]\ncommand = ["lint"]\nfolder = "src"\ntimeout_seconds = 9\n[checks.unit]\npytest = []\n',

@@ -18,6 +18,8 @@ from bot.markers.probe import Seen, drive, faults, look
 from bot.markers.ways import Recording, Way, completion, http_model
 from memory.types import MemoryContext
 from stages import prompt as prompts
+from stages.agents.conversation import Conversation
+from stages.agents.turn import Message
 from stages.prompt import EntryPoint, Prompt
 
 FIRST = (
@@ -204,6 +206,35 @@ def test_a_body_that_was_changed_on_its_way_is_found(recorded: Seen) -> None:
     found = faults(recorded, (1, 2, 3, 4, 5))
 
     assert found == ["refix: what follows the section is not the body of the stage, byte for byte"]
+
+
+def test_a_prompt_that_is_lengthened_behind_the_stage_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = Prompt.__post_init__
+
+    def longer(self: Prompt) -> None:
+        made(self)
+        object.__setattr__(self, "body", self.body + "\nBe careful.")
+
+    monkeypatch.setattr(Prompt, "__post_init__", longer)
+
+    found = faults(look(Way.PROVIDER, known=False, folder=tmp_path), (1, 2, 3, 4, 5))
+
+    assert {fault.split(":")[0] for fault in found} == set(ENTRY_POINTS)
+
+
+def test_a_later_turn_without_the_prompt_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    within = Conversation.within
+
+    def shortened(self: Conversation, tokens: int) -> tuple[list[Message], int]:
+        messages, size = within(self, tokens)
+        later = any(message.get("role") == "assistant" for message in messages)
+        return ([{"role": "user", "content": "Go on."}, *messages[1:]] if later else messages), size
+
+    monkeypatch.setattr(Conversation, "within", shortened)
+
+    found = faults(look(Way.PROVIDER, known=False, folder=tmp_path), (1, 2, 3, 4, 5))
+
+    assert "develop: a later turn does not begin with the prompt" in found
 
 
 def test_an_entry_point_that_is_never_reached_is_found(recorded: Seen) -> None:

@@ -6,13 +6,12 @@ import base64
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bot.app import App, Choices
 from bot.config import Settings
-from bot.facts import Asked
 from bot.markers import scene
 from bot.markers.ways import Recording, Way, endpoint, provider, write_program
 from bot.programs import program_for
@@ -25,6 +24,7 @@ from stages.agents.base import Agent
 from stages.agents.loop import Loop
 from stages.agents.model import Model
 from stages.agents.program import ProgramAgent
+from stages.base import Stage
 from stages.git import Git
 from stages.prompt import EntryPoint
 from stages.repository import Repository
@@ -57,6 +57,7 @@ class Seen:
 
     received: dict[str, list[str]]
     bodies: dict[str, list[str]]
+    drifted: list[str] = field(default_factory=list)
 
 
 class Probed(App):
@@ -105,12 +106,32 @@ def drive(recording: Recording, model: Model | None, *, known: bool, folder: Pat
     settings = Settings(home=folder / "home", database=folder / "home" / "ticketsmith.sqlite")
     app = Probed(settings, recording, model, write_program(folder / "program"))
     made = scene.build(folder / "repository", known=known)
-    run = _driven(app, Repository.open(made.repository), known=known)
-    bodies: dict[str, list[str]] = {}
-    for event in app.stores.events.of(run.id):
-        if isinstance(event.fact, Asked):
-            bodies.setdefault(event.fact.entry_point, []).append(event.fact.body)
-    return Seen(received=recording.prompts, bodies=bodies)
+    with _bodies() as bodies:
+        _driven(app, Repository.open(made.repository), known=known)
+    return Seen(received=recording.prompts, bodies=bodies, drifted=recording.drifted)
+
+
+@contextmanager
+def _bodies() -> Iterator[dict[str, list[str]]]:
+    """What each stage gives as its body, noted where the stage makes it: before anything else can touch it."""
+    noted: dict[str, list[str]] = {}
+    stages = {stage: stage.body for stage in Stage.__subclasses__()}
+
+    def noting(original: Callable[..., str]) -> Callable[..., str]:
+        def body(self: Stage[Any, Any], given: Any) -> str:
+            made = original(self, given)
+            noted.setdefault(self.entry_point, []).append(made)
+            return made
+
+        return body
+
+    for stage, original in stages.items():
+        setattr(stage, "body", noting(original))  # noqa: B010 - a method, for the time of a probe
+    try:
+        yield noted
+    finally:
+        for stage, original in stages.items():
+            setattr(stage, "body", original)  # noqa: B010
 
 
 @contextmanager
@@ -146,9 +167,11 @@ def faults(seen: Seen, lines: tuple[int, ...]) -> list[str]:
     unknown = [
         f"{name or 'a prompt'}: it is at no entry point" for name in seen.received if name not in list(EntryPoint)
     ]
+    drifted = [f"{name}: a later turn does not begin with the prompt" for name in dict.fromkeys(seen.drifted)]
     return (
         missing
         + unknown
+        + drifted
         + [
             fault
             for entry_point, prompts in seen.received.items()

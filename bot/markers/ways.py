@@ -26,18 +26,29 @@ class Way(StrEnum):
 
 @dataclass(kw_only=True)
 class Recording:
-    """The prompts that a model received, by entry point, as they arrived."""
+    """The prompts that a model received, by entry point, as they arrived.
+
+    `drifted` names the entry points at which a later turn of a conversation did not begin with its prompt.
+    """
 
     prompts: dict[str, list[str]] = field(default_factory=dict)
+    drifted: list[str] = field(default_factory=list)
+    _last: str = ""
 
     def keep(self, prompt: str) -> None:
-        self.prompts.setdefault(entry_point_of(prompt), []).append(prompt)
+        self._last = entry_point_of(prompt)
+        self.prompts.setdefault(self._last, []).append(prompt)
 
     def reply(self, messages: Sequence[Message]) -> Sequence[Call]:
-        """Record the first message of a conversation, and give the script's answer."""
+        """Record the first message of a conversation, and give the script's answer: on the second turn, if it may."""
         prompt = text_of(messages[0])
-        if len(messages) == 1:
+        if not any(message.get("role") == "assistant" for message in messages):
             self.keep(prompt)
+            if entry_point_of(prompt) != "summarise":  # where there is no tool but the answer
+                return [call("list")]
+        elif (name := self._last) and prompt != self.prompts[name][-1]:
+            self.drifted.append(name)
+            prompt = self.prompts[name][-1]
         scripted = answer(prompt)
         edits = [call("edit", path="doubling.py", old=scripted.old, new=scripted.new)] if scripted.old else []
         return [*edits, call("finish", **scripted.fields)]

@@ -75,7 +75,7 @@ class Agent(ABC):
         again, three times at most. Raises MissingContext before any cost without a real prompt, UnreadableAnswer when
         no answer could be used, LimitReached, Stopped, and Parked when the model cannot be reached.
         """
-        if not isinstance(prompt, Prompt):
+        if type(prompt) is not Prompt:  # a subclass could say another text
             raise MissingContext(what="an agent")
         self._journal.asked(prompt)
         reading = Reading(read)
