@@ -11,8 +11,8 @@ from sqlmodel import Session, col, select
 
 from memory.columns import ending_json, ending_of, paths_json, paths_of, signatures_json, signatures_of
 from memory.errors import MemoryFault
+from memory.lesson_table import lesson_at
 from memory.lessons import lesson
-from memory.shelf import lesson_at
 from memory.slots import EndingRefused, hashed, kind_of
 from memory.tables import EndingRow
 from memory.teaching import teach

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from memory import audit, publishing, recording, shelf, versions
+from memory import audit, lesson_table, publishing, recording, versions
 from memory.database import reading, writing
 from memory.prepared import prepare
 from memory.recording import Recorded, RecordedEnding
@@ -102,13 +102,13 @@ class MemoryStore:
     def lesson(self, scope: Scope, lesson: LessonId) -> Lesson | None:
         """A lesson as it is now; None when the repository has none of that id."""
         with reading(self._engine) as session:
-            row = shelf.live_row(session, scope, lesson)
-            return shelf.lesson_of(row) if row else None
+            row = lesson_table.live_row(session, scope, lesson)
+            return lesson_table.lesson_of(row) if row else None
 
     def lessons(self, scope: Scope, version: MemoryVersion | None = None) -> tuple[Lesson, ...]:
         """All lessons of a version (the newest one), newest first: expired and invalidated ones too."""
         with reading(self._engine) as session:
-            return shelf.lessons(session, version or versions.current(session, scope))
+            return lesson_table.lessons(session, version or versions.current(session, scope))
 
     def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
         """The first lessons that may go into a prompt, each with why: `same ticket` or `same signature KEY`.
@@ -116,7 +116,7 @@ class MemoryStore:
         Raises ForeignVersion when query and version are of two repositories.
         """
         with reading(self._engine) as session:
-            return shelf.eligible_lessons(session, query, version, self._scrub)
+            return lesson_table.eligible_lessons(session, query, version, self._scrub)
 
     # --- Audit -----------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from typing import assert_never
 from sqlmodel import Session, col, or_, select
 
 from memory.columns import ending_json, paths_json, signatures_json
+from memory.lesson_table import lesson_of, live_row
 from memory.lessons import STRONG_LEVELS, again, same_fix, strong_keys
-from memory.shelf import lesson_of, live_row
 from memory.slots import kind_of
 from memory.status import Sighting
 from memory.tables import EvidenceRow, KeyRow, LessonRow

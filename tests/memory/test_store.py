@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
+from memory.lesson_table import ForeignVersion
 from memory.lessons import identity, render
 from memory.recording import SecondFinalEnding
-from memory.shelf import ForeignVersion
 from memory.slots import EndingRefused
 from memory.store import MemoryStore
 from memory.types import (
