@@ -75,6 +75,13 @@ class Collector:
 
     # --- collection --------------------------------------------------------------------------------------------------
 
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave out a link to a folder above itself: pytest would walk it round and round."""
+        if not collection_path.is_symlink():
+            return None
+        here = collection_path.parent.resolve()
+        return True if collection_path.resolve() in (here, *here.parents) else None
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         if not self._wanted:

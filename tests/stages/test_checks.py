@@ -626,3 +626,14 @@ def test_another_interpreter_is_used_with_its_own_plugins(tmp_path: Path) -> Non
 
     assert report.passed, report.output
     assert "hypothesis" in report.output
+
+
+def test_links_to_folders_above_are_not_walked_round_and_round(tmp_path: Path) -> None:
+    made = tree(tmp_path, {"tests/test_a.py": "def test_a(): pass"})
+    (made / "tests" / "up").symlink_to("..")
+    (made / "tests" / "self").symlink_to(".")
+    (made / "other").symlink_to("tests")
+
+    report = run(made)
+
+    assert sorted(report.collected) == ["other/test_a.py::test_a", "tests/test_a.py::test_a"]
