@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterator
 from typing import Final
 
 _TAB_WIDTH = 4
 _MARKS_PER_BASE = 8
+_A_MARK = "\u0300"
+_PILE = re.compile(f"{_A_MARK}{{{_MARKS_PER_BASE + 1},}}")
 # Characters that look like nothing though Unicode does not call them format characters.
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _VARIATION = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x1810))
@@ -35,26 +37,29 @@ class _Shown(dict[int, str | int | None]):
     def __init__(self) -> None:
         super().__init__()
         self._marks: set[str] = set()  # those that were met
+        self._flat: dict[int, str] = {}  # each of them as one and the same
 
     def __missing__(self, point: int) -> str | int | None:
         character = chr(point)
         category = unicodedata.category(character)
         shown = _shown(character, category)
-        self[point] = point if shown == character else shown or None
         if shown and category in ("Mn", "Me"):
-            self._marks.add(character)
+            self._flat[point] = _A_MARK
+            self._marks.add(character)  # before another thread can find the character known
+        self[point] = point if shown == character else shown or None
         return self[point]
 
     def visible(self, text: str) -> str:
         shown = text.translate(self)
-        return shown if self._marks.isdisjoint(shown) else "".join(self._few_marks(shown))
+        return shown if self._marks.isdisjoint(shown) else self._with_few_marks(shown)
 
-    def _few_marks(self, text: str) -> Iterator[str]:
-        standing = 0  # marks on one base
-        for character in text:
-            standing = standing + 1 if character in self._marks else 0
-            if standing <= _MARKS_PER_BASE:
-                yield character
+    def _with_few_marks(self, text: str) -> str:
+        kept: list[str] = []
+        at = 0
+        for pile in _PILE.finditer(text.translate(self._flat)):
+            kept.append(text[at : pile.start() + _MARKS_PER_BASE])
+            at = pile.end()
+        return "".join((*kept, text[at:]))
 
 
 _SHOWN: Final = _Shown()

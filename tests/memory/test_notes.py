@@ -219,8 +219,8 @@ def test_a_long_list_takes_no_more_than_linear_time() -> None:
 @pytest.mark.parametrize("unit", ["> ", "- ", "[", "# a\n", "<!--", "|a", "```\n", "<!-- -->", "[a]: b\n", "*a "])
 def test_a_hostile_note_takes_no_more_than_linear_time(unit: str) -> None:
     text = unit * (64_000 // len(unit))
-    began = time.perf_counter()
+    began = time.process_time()
 
     of(text)
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
