@@ -176,6 +176,18 @@ def test_a_note_that_another_process_took_away_meanwhile_is_there_again(file: Pa
     assert [chunk.note for chunk in store.chunks(version)] == ["deploy/redis.md", "other.md"]
 
 
+def test_what_was_published_until_the_lock_was_there_is_not_published_again(store: MemoryStore, file: Path) -> None:
+    ready = prepare(sources(NOTE), {}, Scrubber())
+    first = store.publish_sources(SHOP, sources(NOTE), AT)
+    before = tables(file)
+
+    with writing(store._engine) as session:
+        second = publishing.publish_prepared(session, SHOP, ready, AT)
+
+    assert second == first
+    assert tables(file) == before
+
+
 def test_nothing_is_written_while_a_note_is_missing(store: MemoryStore, file: Path) -> None:
     store.publish_sources(SHOP, sources(NOTE), AT)
     with reading(store._engine) as session:
