@@ -220,9 +220,7 @@ def test_run_shows_the_output_of_a_command_and_of_a_check_that_names_no_test() -
     assert show(crashed, named=True) == (
         "run pytest: killed, 0 tests: 0 passed, 0 failed, 0 skipped, timed out\n| stuck"
     )
-    assert show(broken, named=True).startswith(
-        "run pytest: exit 3, 0 tests: 0 passed, 0 failed, 0 skipped, incomplete"
-    )
+    assert show(broken, named=True).startswith("run pytest: exit 3, 0 tests: 0 passed, 0 failed, 0 skipped, incomplete")
 
 
 def test_run_of_many_failures_is_cut() -> None:
