@@ -74,7 +74,11 @@ def writes(path: str = "price.txt", text: str = "3\n", **fields: object) -> Act:
 
 
 NOTHING: Final[Act] = {"summary": "I found nothing."}
-DIAGNOSED: Final[Act] = {"cause": "The number is wrong.", "files": ["price.txt"], "reproduction": "price"}
+DIAGNOSED: Final[Mapping[str, object]] = {
+    "cause": "The number is wrong.",
+    "files": ["price.txt"],
+    "reproduction": "price",
+}
 ANSWERS: Final[Mapping[EntryPoint, Act]] = {
     EntryPoint.TRIAGE: {"ownership": "ours", "reason": "price.txt is here."},
     EntryPoint.DIAGNOSE: DIAGNOSED,

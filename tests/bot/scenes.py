@@ -136,14 +136,24 @@ def a_patch_weakens_a_test(folder: Path) -> tuple[App, Run]:
 
 
 @scene("hold: finding", "final hold: finding", reaches=((EndingKind.HOLD, HoldCause.FINDING),))
-def a_review_names_a_rule_that_code_finds_broken(folder: Path) -> tuple[App, Run]:
+def a_review_names_a_test_that_fails_alone(folder: Path) -> tuple[App, Run]:
+    files = {
+        ".github/ticketsmith.toml": f"{SETTINGS}\n[checks.unit]\npytest = []\n",
+        "till.py": "OPENED = []\n\n\ndef ready():\n    return True\n",
+        "tests/test_till.py": (
+            "import till\n\n\ndef test_opens():\n    till.OPENED.append(1)\n    assert till.OPENED\n\n\n"
+            "def test_ready():\n    assert till.ready()\n"
+        ),
+    }
+
     def develop(workspace: object) -> dict[str, object]:
-        for path, text in (("price.txt", "3\n"), ("setup.py", "import price\n")):
+        lazy = files["till.py"].replace("True", "bool(OPENED)")
+        for path, text in (("price.txt", "3\n"), ("till.py", lazy)):
             workspace.write(path, text.encode())  # type: ignore[attr-defined]
         return {"summary": "Both."}
 
-    finding = {"path": "setup.py", "line": 1, "rule": "entry-point", "text": "It runs by itself."}
-    return one_attempt(folder, Script.of(develop=develop, review={"findings": [finding]}))
+    finding = {"path": "till.py", "line": 5, "check": "tests/test_till.py::test_ready", "text": "Who opened it?"}
+    return one_attempt(folder, Script.of(develop=develop, review={"findings": [finding]}), **files)
 
 
 @scene(

@@ -110,7 +110,7 @@ def test_uncommitted_changes_and_no_branch_are_told_and_the_run_goes_on(typed: L
     assert "No branch is checked out" in done.stderr
     assert "1 changed files are not committed" in done.stderr
     assert (typed.ground.repository.folder / "price.txt").read_text() == "2\n"
-    assert "-1\n+3" in typed.ground.git("show", "ticketsmith/price")
+    assert "-1\n+3" in typed.ground.git("show", typed.runs()[0]["branch"])
 
 
 @pytest.mark.parametrize(

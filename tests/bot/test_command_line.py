@@ -27,18 +27,18 @@ def typed(tmp_path: Path) -> Line:
 def test_from_a_ticket_to_a_lesson(typed: Line) -> None:
     done = typed.fix()
     assert done.exit_code == 0, done.output
-    assert "Published: branch ticketsmith/price" in done.stdout
     (run,) = typed.runs()
+    assert f"Published: branch {run['branch']}\n" in done.stdout
     patch = re.search(r"patch +(\S+)", done.stdout)
     assert patch is not None
     assert Path(patch[1]).read_text().endswith("-1\n+3\n")
 
     early = typed.type("runs", "verify", run["id"], *typed.by())
-    typed.ground.merge("ticketsmith/price")
+    typed.ground.merge(run["branch"])
     verified = typed.type("runs", "verify", run["id"], *typed.by())
     late = typed.type("runs", "verify", run["id"], *typed.by())
 
-    assert (early.exit_code, "merge the branch ticketsmith/price" in complaint(early)) == (1, True)
+    assert (early.exit_code, f"merge the branch {run['branch']}" in complaint(early)) == (1, True)
     assert (verified.exit_code, verified.stdout) == (0, f"Run {run['id']} ended: verify: worked\n")
     assert (late.exit_code, late.stdout) == (0, verified.stdout)
     (lesson,) = typed.json("memory", "lessons", *typed.at)
@@ -60,7 +60,7 @@ def test_a_run_is_listed_and_shown(typed: Line) -> None:
         assert word in shown
     assert "[ticketsmith:context v1]" in shown
     assert len(whole) > len(shown)
-    assert record["run"]["branch"] == "ticketsmith/price"
+    assert record["run"]["branch"] == run["branch"]
     assert {event["kind"] for event in record["events"]} >= {"asked", "model", "checked", "judged", "published"}
 
 
@@ -112,7 +112,7 @@ def test_a_run_is_sent_back_stopped_and_not_retried(typed: Line) -> None:
 
     assert (empty.exit_code, "The note is empty" in complaint(empty)) == (2, True)
     assert back.exit_code == 0, back.output
-    assert "ticketsmith/price-2" in back.stdout
+    assert f"Published: branch {run['branch']}-2\n" in back.stdout
     assert "Requeue note of mira" in typed.type("runs", "show", run["id"]).stdout
     assert stopped.stdout == f"Run {run['id']} ended: drop: stopped\n"
     assert (retried.exit_code, "drop: stopped" in complaint(retried)) == (1, True)
