@@ -24,6 +24,7 @@ from stages.comparison import shows_red
 from stages.development import Development, DevelopmentGiven
 from stages.diagnosis import Diagnosed, Diagnosis, DiagnosisGiven
 from stages.errors import UnreadableAnswer
+from stages.evaluation import evaluated
 from stages.gate import Attempt, Finding, GateReport, Held, Passed, Verdict, decide
 from stages.patch import Patch
 from stages.prompt import EntryPoint
@@ -174,7 +175,10 @@ class Attempts:
             def ask() -> tuple[Finding, ...]:
                 self._stand(workspace, found)
                 workspace.apply(patch)
-                return self._pursuit.ask(Review, EntryPoint.REVIEW, given, workspace=workspace, version=self._version)
+                said = self._pursuit.ask(Review, EntryPoint.REVIEW, given, workspace=workspace, version=self._version)
+                found_true = evaluated(said, case, workspace, stopped=self._bench.stopped)
+                self._pursuit.tell(*facts.findings(found_true))
+                return found_true
 
             findings = self._pursuit.once("review", _FINDINGS, lambda: self._findings(ask), attempt=number)
             verdict = decide(report, findings)
@@ -265,4 +269,5 @@ def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:
             if report.changed_lines
             else ()
         ),
+        *facts.noticed(report),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias, assert_never
@@ -24,7 +24,7 @@ from memory.types import (
     Verify,
 )
 from stages.diagnosis import Diagnosed
-from stages.gate import GateReport, Held, Passed, Verdict
+from stages.gate import Finding, GateReport, Held, Passed, Verdict
 from stages.journal import ModelAnswered, ModelSaid, ToolUsed
 from stages.patch import Patch
 from stages.prompt import Prompt
@@ -89,6 +89,7 @@ class Judged:
     covered_lines: int = 0
     exit_status: int | None = None
     why: tuple[str, ...] = ()
+    noticed: tuple[str, ...] = ()  # allowed, and for people to look at first
     edits: tuple[Edit, ...] = ()
     diff: str = ""
 
@@ -214,6 +215,28 @@ def found(diagnosed: Diagnosed) -> Found:
     return Found(what="diagnosis", fields=fields)
 
 
+def findings(said: Iterable[Finding]) -> tuple[Found, ...]:
+    """What a review said, one fact for each finding, and what came of the test that it names."""
+    return tuple(Found(what="findings", fields=dict(_of_finding(one))) for one in said)
+
+
+def _of_finding(finding: Finding) -> Iterator[tuple[str, str]]:
+    yield "at", f"{finding.path}:{finding.line}"
+    yield "text", finding.text
+    if finding.check:
+        yield "check", f"{finding.check} {'fails alone with the patch' if finding.fails else 'was not seen to fail'}"
+    if finding.rule:
+        yield "rule", finding.rule
+
+
+def noticed(report: GateReport) -> tuple[str, ...]:
+    """What the gate allowed and people should look at first: one line each."""
+    return (
+        *(f"look at this first: {notice}" for notice in report.notices),
+        *(f"judged with the base's version of {path}, which the patch changes" for path in report.restored),
+    )
+
+
 def judged(attempt: int, verdict: Verdict, patch: Patch, report: GateReport | None = None) -> Judged:
     """A verdict, with the patch that it is about, and how much of that tests ran."""
     match verdict:
@@ -225,6 +248,7 @@ def judged(attempt: int, verdict: Verdict, patch: Patch, report: GateReport | No
                 flaky=verdict.flaky,
                 changed_lines=report.changed_lines if report else 0,
                 covered_lines=report.covered_lines if report else 0,
+                noticed=noticed(report) if report else (),
                 edits=patch.edits,
                 diff=patch.diff,
             )
@@ -235,6 +259,7 @@ def judged(attempt: int, verdict: Verdict, patch: Patch, report: GateReport | No
                 failing=verdict.failing,
                 exit_status=verdict.exit_status,
                 why=verdict.why,
+                noticed=noticed(report) if report else (),
                 edits=patch.edits,
                 diff=patch.diff,
             )

@@ -146,6 +146,7 @@ def _judged(fact: Judged, *, verbose: bool) -> Node:
     return node(
         f"Attempt {fact.attempt} {head}",
         *(node(why) for why in fact.why),
+        *(node(line) for line in fact.noticed),
         *(node(f"{name}: {listed(ids)}") for name, ids in tests if ids),
         *(
             [node(f"changed lines that tests ran: {fact.covered_lines} of {fact.changed_lines}")]

@@ -48,13 +48,17 @@ class GateReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a review says about a line of the new file. It holds an attempt only where code finds it true."""
+    """What a review says about a line of the new file. It holds an attempt only where code finds it true.
+
+    `fails` is code's word: the test that `check` names was run, and fails because of the patch.
+    """
 
     path: str
     line: int
     text: str
     check: str = ""
     rule: str = ""
+    fails: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,15 +100,21 @@ def decide(report: GateReport, findings: Iterable[Finding] = ()) -> Verdict:
         why += tuple(f"flips, and is not held for: {test}" for test in report.flaky)
         return Held(cause=HoldCause.CHECK, failing=_failing(report), exit_status=_exit_status(report), why=why)
     if held := [finding for finding in findings if is_true(finding, report)]:
-        return Held(cause=HoldCause.FINDING, why=tuple(f"{found.path}:{found.line}: {_named(found)}" for found in held))
+        return Held(
+            cause=HoldCause.FINDING,
+            failing=tuple(dict.fromkeys(CheckId(found.check) for found in held)),
+            why=tuple(f"{found.path}:{found.line}: {found.check} fails alone with the patch" for found in held),
+        )
     return Passed(fixed=report.fixed, still_failing=report.still_failing, flaky=report.flaky)
 
 
 def is_true(finding: Finding, report: GateReport) -> bool:
-    """True when a finding names a line that the patch adds or changes, and a rule or check that code finds broken."""
+    """True when a finding names a line that the patch adds or changes, and a test that code saw failing for it.
+
+    Rules need no finding: the gate evaluates every one of them, and what it allows no word of a model forbids.
+    """
     on_the_diff = any(span.path == finding.path and span.first <= finding.line <= span.last for span in report.spans)
-    rules = {(violation.rule.value, violation.path) for violation in report.notices}
-    return on_the_diff and ((finding.rule, finding.path) in rules or finding.check in report.newly_failing)
+    return on_the_diff and finding.fails
 
 
 def _failures(report: GateReport) -> Iterator[str]:
@@ -127,7 +137,3 @@ def _exit_status(report: GateReport) -> int | None:
     """Of the first run that failed, the reproduction's first."""
     runs = (*((report.reproduction,) if report.reproduction and not report.green_now else ()), *report.checks)
     return next((run.exit_status for run in runs if not run.passed), None)
-
-
-def _named(finding: Finding) -> str:
-    return finding.rule or finding.check

@@ -343,7 +343,7 @@ FINE = GateReport(
     spans=(Span(path="Makefile", first=3, last=5),),
     notices=(Violation(rule=Rule.ENTRY_POINT, path="Makefile"),),
 )
-TRUE = Finding(path="Makefile", line=4, text="runs by itself", rule="entry-point")
+TRUE = Finding(path="Makefile", line=4, text="breaks alone", check=TOTAL, fails=True)
 WRONGS = {
     HoldCause.PROTECTED: {"violations": (Violation(rule=Rule.PROTECTED, path="a"), Violation(rule=Rule.SIZE))},
     HoldCause.TOO_BIG: {"violations": (Violation(rule=Rule.SIZE),)},
@@ -376,17 +376,16 @@ def test_causes_are_found_in_their_order() -> None:
         (replace(TRUE, line=2), False),
         (replace(TRUE, line=6), False),
         (replace(TRUE, path="setup.py"), False),
-        (replace(TRUE, rule=""), False),
-        (replace(TRUE, rule="beauty"), False),
-        (replace(TRUE, rule="tests"), False),
-        (replace(TRUE, rule="", check="pytest"), False),
+        (replace(TRUE, fails=False), False),
+        (replace(TRUE, fails=False, rule="entry-point"), False),
+        (replace(TRUE, fails=False, rule="tests"), False),
     ],
 )
 def test_a_finding_holds_only_where_code_finds_it_true(finding: Finding, holds: bool) -> None:
     verdict = decide(FINE, [finding])
 
     assert isinstance(verdict, Held) == holds
-    assert not holds or (isinstance(verdict, Held) and verdict.why == ("Makefile:4: entry-point",))
+    assert not holds or (isinstance(verdict, Held) and verdict.failing == (TOTAL,))
 
 
 @pytest.mark.parametrize(
