@@ -6,6 +6,8 @@ import shlex
 from typing import Final
 
 from bot.config import Settings
+from bot.errors import SecretInCommand
+from memory.scrub import Scrubber
 from stages.agents.limits import Limits
 from stages.agents.loop import Loop
 from stages.agents.model import FREE, Model, Price
@@ -29,6 +31,13 @@ def program_name(command: tuple[str, ...]) -> str:
 def program_of(name: str) -> tuple[str, ...]:
     """The command behind such a name; empty when the name is a model's."""
     return tuple(shlex.split(name.removeprefix(_PROGRAM))) if name.startswith(_PROGRAM) else ()
+
+
+def check_command(command: tuple[str, ...], scrubber: Scrubber) -> None:
+    """Raises SecretInCommand: a run keeps its command, as `runs retry` has to call it again."""
+    said = " ".join(command[1:])  # the program itself may lie in a folder that is named by a hash
+    if scrubber.scrub(said) != said:
+        raise SecretInCommand(program=command[0])
 
 
 def model_of(name: str, settings: Settings) -> Model:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from bot.agents import check_price, model_of, program_name, program_of
+from bot.agents import check_command, check_price, model_of, program_name, program_of
 from bot.alert import signatures_at, signatures_of
 from bot.alone import alone
 from bot.bench import Bench, clear
@@ -112,12 +112,13 @@ class App:
     def check(self, repository: Repository) -> None:
         """Refuse what no run of this repository could begin with, before anything is written.
 
-        Raises NoModel, NoProgram, UnknownPrice, NoInterpreter, what is wrong with the repository's settings, and
-        OSError where nothing can be written.
+        Raises NoModel, SecretInCommand, NoProgram, UnknownPrice, NoInterpreter, what is wrong with the repository's
+        settings, and OSError where nothing can be written.
         """
         if not self._agent_name:
             raise NoModel
         if self._command:
+            check_command(self._command, self.scrubber)
             program_for(self._command)
         interpreter(read_config(repository, default_commit(repository)), repository)
         if self._model_name and not self._command:
@@ -239,7 +240,7 @@ class App:
 
     @cached_property
     def publisher(self) -> Publisher:
-        return Publisher(self.settings.home / "runs")
+        return Publisher(self.settings.home / "runs", self.scrubber.scrub)
 
     # --- Parts of a run --------------------------------------------------------------------------------------------
 

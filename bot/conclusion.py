@@ -13,7 +13,7 @@ from bot.bench import Bench
 from bot.publishing import Published, Publisher, told_without_model
 from bot.pursuit import Pursuit
 from bot.run import RunState
-from memory.types import Drop, DropCause, Ending, EndingId, Evidence, MemoryVersion
+from memory.types import Drop, DropCause, Ending, EndingId, Evidence, Hold, HoldCause, MemoryVersion
 from stages.case import Case
 from stages.errors import LimitReached, Parked, Stopped, UnreadableAnswer
 from stages.patch import Patch
@@ -53,7 +53,9 @@ class Conclusion:
         if case is not None and version is not None and not quiet:
             summary = self._summary(case, version, end.told, end.seen, end.patch, _AT_THE_END)
         self._publisher.summarise(run, summary)
-        if diff := end.patch.diff if end.patch else self._pursuit.stores.runs.get(run.id).patch:
+        leaks = isinstance(end.ending, Hold) and end.ending.cause is HoldCause.LEAK
+        diff = end.patch.diff if end.patch else self._pursuit.stores.runs.get(run.id).patch
+        if diff and not leaks:  # a secret may be in it that shows only where its lines stand together
             self._publisher.keep(run, diff)
         self._pursuit.journal.at("end")
         self._pursuit.tell(facts.Summarised(text=summary))

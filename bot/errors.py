@@ -105,11 +105,13 @@ class AmbiguousRun(RunError, WrongInput):
 
 
 class AlreadyOpen(RunError, WrongInput):
-    """Ticket {ticket} has the open run {run} ({state}): see `runs show`, `runs requeue`, `runs stop`."""
+    """Ticket {ticket} has the open run {run} ({state}): go on with it by `ticketsmith runs retry {run}`, send it back
+    with a note by `ticketsmith runs requeue {run} NOTE`, or begin again by `ticketsmith fix TICKET --anew`.
+    """
 
 
 class RunIsOver(RunError):
-    """Run {run} is over ({outcome}): start a new one."""
+    """Run {run} is over ({outcome}): `ticketsmith runs requeue {run} NOTE` begins a new run of its ticket."""
 
 
 class NoInterpreter(WrongInput):
@@ -129,7 +131,10 @@ class ForeignInterpreter(WrongInput):
 
 
 class NotPublished(RunError):
-    """Run {run} has no published patch to verify ({state})."""
+    """Run {run} has no published patch to verify ({state}). While it is parked or working,
+    `ticketsmith runs retry {run}` goes on with it; once it has ended, `ticketsmith runs requeue {run} NOTE` begins
+    another run of its ticket.
+    """
 
 
 class NotMerged(RunError):
@@ -145,7 +150,15 @@ class BeingWorkedOn(RunError):
 
 
 class NothingToRetry(RunError):
-    """Run {run} is {state}: only a parked or an interrupted run can be retried."""
+    """Run {run} is {state}: only a parked or an interrupted run can be retried. `ticketsmith runs requeue {run} NOTE`
+    sends its ticket back, and `ticketsmith runs verify {run}` judges a published patch that was merged.
+    """
+
+
+class SecretInCommand(WrongInput):
+    """The command of the agent {program} holds a secret, and a run keeps its command: pass it by a file that the agent
+    reads.
+    """
 
 
 class NoProgram(WrongInput):

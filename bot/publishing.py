@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from bot.run import Run
 from memory.text import one_line
 from memory.types import CommitId
 from stages.patch import Patch
+from stages.quoting import sanitise
 from stages.repository import Repository
 from stages.workspace import Workspace
 
@@ -30,10 +32,13 @@ class Published:
 
 
 class Publisher:
-    """Writes results under one folder, a folder for each run."""
+    """Writes results under one folder, a folder for each run.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    `scrub` takes secrets out of what no gate has seen: summaries, and patches that were not published.
+    """
+
+    def __init__(self, folder: Path, scrub: Callable[[str], str]) -> None:
+        self._folder, self._scrub = folder, scrub
 
     def publish(self, run: Run, repository: Repository, workspace: Workspace, patch: Patch, summary: str) -> Published:
         """Branch, patch file and summary. Doing it again changes nothing."""
@@ -47,11 +52,11 @@ class Publisher:
 
     def summarise(self, run: Run, summary: str) -> Path:
         """Write the summary of a run."""
-        return self._write(run, "summary.md", f"# {one_line(run.ticket.title)}\n\n{summary}\n")
+        return self._write(run, "summary.md", self._scrub(f"# {one_line(run.ticket.title)}\n\n{summary}\n"))
 
     def keep(self, run: Run, diff: str) -> Path:
-        """Keep the patch of a run that ended without a branch."""
-        return self._write(run, "patch.diff", diff)
+        """Keep the patch of a run that ended without a branch, for people to read."""
+        return self._write(run, "patch.diff", self._scrub(diff))
 
     def path(self, run: Run, name: str) -> Path:
         """Where a result of a run stands: `patch.diff` or `summary.md`."""
@@ -81,4 +86,5 @@ def commit_message(run: Run) -> str:
 
 def told_without_model(ended: str, evidence: tuple[str, ...]) -> str:
     """The summary where no model can be asked."""
-    return "\n".join([f"{ended[:1].upper()}{ended[1:]}.", *(f"- {line}" for line in evidence)])
+    seen = (f"- {' '.join(sanitise(line).text.split())}" for line in evidence)
+    return "\n".join([f"{ended[:1].upper()}{ended[1:]}.", *seen])
