@@ -25,10 +25,10 @@ from stages.agents.model import NoModel, UnknownPrice
 from stages.case import Case
 from stages.comparison import shows_red
 from stages.diagnosis import Absent, Diagnosed, Diagnosis, DiagnosisGiven
-from stages.errors import LimitReached, ParkCause, Parked, StageError, Stopped, UnreadableAnswer
-from stages.prompt import EntryPoint
+from stages.errors import DoesNotFit, LimitReached, ParkCause, Parked, StageError, Stopped, UnreadableAnswer
+from stages.prompt import EntryPoint, MarkerForgery
 from stages.report import CheckReport, Reproduction
-from stages.repository import RepositoryFault
+from stages.repository import BadBranchName, BranchTaken, RepositoryFault
 from stages.reproducing import NotShown
 from stages.triage import Ownership, Triage, TriageGiven
 from stages.workspace import Workspace
@@ -58,8 +58,12 @@ class Runner:
             self._park(ParkCause.DISK, str(full))
         except MemoryFault as fault:
             self._park(ParkCause.MEMORY, str(fault))
+        except (BranchTaken, BadBranchName) as taken:
+            self._park(ParkCause.BRANCH, str(taken))
         except RepositoryFault as fault:
             self._park(ParkCause.BASE_GONE, str(fault))
+        except MarkerForgery as forgery:
+            self._park(ParkCause.PROGRAM, f"{forgery} Report this fault, and retry with a version that mends it.")
         except (NoModel, UnknownPrice) as error:
             self._park(ParkCause.MODEL, str(error))
         except StageError as error:
@@ -98,9 +102,11 @@ class Runner:
         except LimitReached as limit:
             end = End(ending=Drop(cause=DropCause.BUDGET), told=_sentence(limit))
         except NotShown as shown:
-            end = End(ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told=_sentence(shown))
+            end = End(ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told=_NOT_SHOWN, seen=(str(shown),))
         except UnreadableAnswer as answer:
-            end = End(ending=Drop(cause=DropCause.MODEL_FORMAT), told=_sentence(answer))
+            end = End(ending=Drop(cause=DropCause.MODEL_FORMAT), told=_UNREADABLE, seen=(str(answer),))
+        except DoesNotFit as misfit:  # a recorded patch stays as it is: trying again would give the same
+            end = End(ending=Drop(cause=DropCause.MODEL_FORMAT), told=_MISFIT, seen=(str(misfit),))
         if end is not None:
             self._conclusion.end(end, case, version)
 
@@ -204,6 +210,9 @@ class Runner:
         return case.asked_with(pursuit.signatures)
 
 
+_NOT_SHOWN: Final = "no test was found that shows the failure"
+_UNREADABLE: Final = "the model gave no answer that can be used"
+_MISFIT: Final = "the patch cannot be put on the base commit"
 _STOPPED: Final = End(ending=Drop(cause=DropCause.STOPPED), told="stopped by a person")
 _NOT_OURS: Final = {
     NotOursCause.NO_FRAME_HERE: "nothing of the failure lies in this repository",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory.types import CommitId
 from stages.diff import ATTRIBUTES, changed, compare
-from stages.errors import Refused
+from stages.errors import DoesNotFit, Refused
 from stages.git import Git, GitFailed
 from stages.patch import FileChange, Patch
 
@@ -113,7 +113,7 @@ class Clone:
         try:
             self._written.run("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch.diff.encode())
         except GitFailed as error:
-            raise Refused(reason=f"the patch does not fit: {error.fields['message']}") from error
+            raise DoesNotFit(reason=error.fields["message"]) from error
         return changed(self._git, before, self._written.run("write-tree").decode().strip())
 
     def patch(self, *, touched_only: bool, without: str = "") -> Patch:

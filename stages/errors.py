@@ -19,6 +19,10 @@ class Refused(StageError):
     """{reason}"""
 
 
+class DoesNotFit(Refused):
+    """The patch does not fit: {reason}"""
+
+
 class LimitReached(StageError):
     """The run used up its {limit}: {spent} of {allowed}."""
 
@@ -38,6 +42,8 @@ class ParkCause(StrEnum):
     DISK = "disk"
     MEMORY = "memory"
     BASE_GONE = "base-gone"
+    BRANCH = "branch"  # another branch is in the way of ours
+    PROGRAM = "program"  # a fault of ours: it waits for a version that mends it
 
 
 class Parked(StageError):

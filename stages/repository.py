@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from memory.types import CommitId, RepositoryId
-from stages.errors import Refused
+from stages.errors import DoesNotFit, Refused
 from stages.faults import (
     BadBranchName,
     BareRepository,
@@ -232,7 +232,7 @@ class Repository:
                 try:
                     git.run("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch.diff.encode())
                 except GitFailed as error:
-                    raise Refused(reason=f"the patch does not fit: {error.fields['message']}") from error
+                    raise DoesNotFit(reason=error.fields["message"]) from error
             shown = workspace.reproduction
             if shown is not None and shown.path:
                 blob = git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=shown.text.encode())

@@ -119,7 +119,7 @@ class Reproducing:
         """The test of the new file that shows the failure."""
         failed = [test for test in report.outcomes if test.outcome is Outcome.FAILED]
         if not report.outcomes or (not failed and not report.complete):
-            raise NotShown(reason=f"no test of the file was collected and run: {_tail(report.output)}")
+            raise NotShown(reason=f"no test of the file was collected and run:\n{_tail(report.output)}")
         if not failed:
             raise NotShown(
                 reason="the new test passes on the base commit; it must fail because of the ticket's failure"
@@ -127,13 +127,14 @@ class Reproducing:
         for test in failed:
             if self._fits(test):
                 return test
-        first = f"the new test fails with {failed[0].type or 'an error'}: {failed[0].message[:300]}"
+        wanted = "it must fail with an assertion, or with the exception that the ticket names"
         if alerts := self._alerts(CheckKind.PYTEST):
-            raise NotShown(
-                reason=f"{first} - the ticket's alert shows {alerts[0].type}: call what failed there in the same "
-                "way, and let that exception through instead of asserting"
+            wanted = (
+                f"the ticket's alert shows {alerts[0].type}: call what failed there in the same way, and let that "
+                "exception through instead of asserting"
             )
-        raise NotShown(reason=f"{first} - it must fail with an assertion, or with the exception that the ticket names")
+        seen = f"{failed[0].type or 'an error'}: {failed[0].message[:300]}"
+        raise NotShown(reason=f"the new test fails for another reason - {wanted}\n{seen}")
 
     def _fits(self, test: TestOutcome) -> bool:
         # An error while a file is collected has no type of its own, only its message.

@@ -15,7 +15,7 @@ from stages.agents.showing import show
 from stages.agents.source import Source
 from stages.errors import Refused
 from stages.prompt import EntryPoint
-from stages.quoting import shown
+from stages.quoting import quote_output, shown
 
 if TYPE_CHECKING:
     from stages.workspace import Workspace
@@ -26,6 +26,7 @@ FILES_AT_MOST: Final = 1_000
 HITS_AT_MOST: Final = 60
 HIT_CHARACTERS: Final = 240
 SEARCHED_FILES: Final = 5_000
+_SEEN_AT_MOST: Final = 1_200  # characters
 SEARCHED_BYTES: Final = 1_000_000  # a longer file is not searched
 
 
@@ -157,4 +158,7 @@ class Tools:
 
 
 def refusal(reason: str, *, usable: bool = True) -> Used:
-    return Used(text=f"refused: {one_line(reason)[:800]}", refused=True, usable=usable)
+    """What a call was refused for. Its first line is code's own; what follows was printed by others, and is quoted."""
+    said, _, seen = reason.partition("\n")
+    quoted = f"\n{quote_output(seen, characters=_SEEN_AT_MOST)}" if seen.strip() else ""
+    return Used(text=f"refused: {one_line(said)[:800]}{quoted}", refused=True, usable=usable)

@@ -273,8 +273,8 @@ def test_a_new_test_needs_a_check_that_would_run_it() -> None:
         (report("pytest", exit_status=5), "no test of the file was collected"),
         (report("pytest", passed(NEW), complete=False, exit_status=None), "no test of the file was collected"),
         (report("pytest", passed(NEW)), "passes on the base commit"),
-        (report("pytest", failed(NEW, "ImportError", "no module shop")), "fails with ImportError: no module shop"),
-        (report("pytest", failed(NEW, "", "")), "fails with an error"),
+        (report("pytest", failed(NEW, "ImportError", "no module shop")), "ImportError: no module shop"),
+        (report("pytest", failed(NEW, "", "")), "an error"),
     ],
 )
 def test_a_new_test_must_be_collected_and_fail_for_the_right_reason(shown: CheckReport, reason: str) -> None:
