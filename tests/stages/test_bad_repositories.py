@@ -202,8 +202,33 @@ TOO_MUCH: dict[str, dict[str, str | None]] = {
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    long = {"src/shop/long.py": "".join(f"x{n} = {n}\n" for n in range(12_000))}
-    return Bench(tmp_path_factory.mktemp("bench"), {**SHOP, **long})
+    more = {
+        "src/shop/long.py": "".join(f"x{n} = {n}\n" for n in range(12_000)),
+        "web/package.json": '{"scripts": {"test": "jest"}}',
+        "web/jest.config.js": "module.exports = {}\n",
+        "web/a.test.js": "test('a', () => { expect(1).toBe(1) })\n",
+    }
+    unit = Check(name=PYTEST, kind=CheckKind.PYTEST)
+    return Bench(tmp_path_factory.mktemp("bench"), {**SHOP, **more}, (unit,))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"web/package.json": '{"scripts": {"test": "true"}}'},
+        {"web/jest.config.js": "module.exports = { testPathIgnorePatterns: ['a'] }\n"},
+        {"web/a.test.js": "test('a', () => {})\n"},
+        {"web/a.test.js": "test.skip('a', () => { expect(1).toBe(1) })\n"},
+    ],
+    ids=["script", "settings", "assertion", "skip"],
+)
+def test_b75_weakened_tests_of_another_language_are_held(bench: Bench, changed: dict[str, str | None]) -> None:
+    bench.space.reset()
+
+    verdict = decide(bench.judge(bench.patch({CART: FIXED, **changed})))
+
+    assert isinstance(verdict, Held)
+    assert verdict.cause is HoldCause.TESTS_WEAKENED
 
 
 @pytest.mark.parametrize("changed", TOO_MUCH.values(), ids=TOO_MUCH.keys())

@@ -20,6 +20,7 @@ from stages.report import Check, CheckKind, CheckReport
 from stages.result_files import ResultFiles
 from stages.sandbox import Level
 from stages.sandbox.plain import Plain
+from stages.tests_of_commands import only
 from stages.toolchains import Toolchains
 from tests.stages.repositories import checks, put
 from tests.stages.sandbox.ways import Way, usable
@@ -100,6 +101,31 @@ def test_b62_what_cannot_be_read_whole_makes_the_run_incomplete(tmp_path: Path, 
 
     assert not report.complete
     assert not report.passed
+
+
+def test_results_in_the_json_of_jest_count_as_well(tmp_path: Path) -> None:
+    told = {"success": True, "testResults": [{"name": "a.js", "status": "passed", "assertionResults": []}]}
+    told["testResults"][0]["assertionResults"] = [{"title": "adds", "status": "passed"}]  # type: ignore[index]
+    made = tree(tmp_path, f"open('r.json', 'w').write({json.dumps(told)!r})")
+    check = replace(JUNIT, kind=CheckKind.JEST, results="r.json")
+
+    assert ended(run(made, check)) == {"a.js::adds": "passed"}
+    assert not run(tree(tmp_path / "cut", "open('r.json', 'w').write('{')"), check).complete
+
+
+@pytest.mark.parametrize(
+    ("tests", "arguments"),
+    [
+        ([], ""),
+        (["m/a::TestA", "m/b::TestB/one"], "-run ^(TestA|TestB)$ "),
+        (["m/a"], ""),
+        (["m/a::Test A|.*"], ""),
+    ],
+)
+def test_go_is_asked_for_chosen_tests_by_their_names(tests: list[str], arguments: str) -> None:
+    check = Check(name=CheckId("go"), kind=CheckKind.GO, arguments=("go", "test", "-json", "./..."))
+
+    assert " ".join(only(check, [CheckId(test) for test in tests])) == f"go test {arguments}-json ./..."
 
 
 def test_a_file_that_was_there_before_is_no_result_and_comes_back(tmp_path: Path) -> None:
