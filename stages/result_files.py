@@ -40,7 +40,7 @@ class ResultFiles:
         try:
             yield
         finally:
-            with suppress(Refused):  # of what the check closed to us: the next run says so
+            with suppress(Refused, OSError):  # of what the check closed to us: the next run says so
                 self._clear()
                 for path, data in before.items():
                     self._jail.write(path, data)
