@@ -42,11 +42,11 @@ DEFECTS = {
         "AssertionError: assert Line(article='tea pot', quantity=1999, price=3) == Line('tea pot', 3, 1999)",
     ),
     "a wrong constant": Defect(
-        "till/lines.py",
-        "BULK_FROM = 10",
-        "BULK_FROM = 11",
-        "tests/test_orders.py::test_ten_cups_with_a_voucher_get_the_bulk_price",
-        "AssertionError: assert 10000 == 9000",
+        "till/orders.py",
+        "VOUCHER = 1000",
+        "VOUCHER = 999",
+        "tests/test_orders.py::test_a_voucher_counts_above_a_hundred_euros",
+        "AssertionError: assert 11001 == 11000",
     ),
 }
 
