@@ -32,7 +32,7 @@ NAMESPACED = b'<t:testsuite xmlns:t="urn:t" name="s"><t:testcase name="a"><t:err
 
 
 def read(*files: bytes, prefix: str = "") -> Told:
-    tally = Tally(prefix, ("/work/tree",))
+    tally = Tally(prefix, ("/site/tree",))
     for data in files:
         junit.read(data, tally)
     return tally.told()
@@ -50,7 +50,7 @@ def ended(told: Told) -> dict[str, str]:
         (NODE, {"cart > inner::adds": "failed", "alone": "passed"}),
         (NAMESPACED, {"s::a": "failed"}),
         (b'<testsuite><testcase name="a" status="notrun"/></testsuite>', {"a": "skipped"}),
-        (b'<testsuite><testcase name="a" file="/work/tree/t.py"/></testsuite>', {"t.py::a": "passed"}),
+        (b'<testsuite><testcase name="a" file="/site/tree/t.py"/></testsuite>', {"t.py::a": "passed"}),
         (b"<testsuites/>", {}),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_failure_is_told_with_its_type_message_text_and_time() -> None:
 
 
 def test_ids_are_relative_to_the_tree_and_carry_the_folder() -> None:
-    data = b'<testsuite name="/work/tree/js/a.test.ts"><testcase name="x"/></testsuite>'
+    data = b'<testsuite name="/site/tree/js/a.test.ts"><testcase name="x"/></testsuite>'
 
     assert list(ended(read(data, prefix="js/"))) == ["js/js/a.test.ts::x"]
 
