@@ -23,7 +23,8 @@ ONE_DOOR = {
     "alembic": 1,  # beside the migrations themselves
 }
 JUDGES = ("stages.gate", "stages.policy")
-WHAT_JUDGES_MAY_SEE = {"memory", "memory.errors", "memory.types", "memory.scrub", "memory.secret_shapes", "memory.text"}
+WHAT_JUDGES_MAY_SEE = {"memory", "memory.errors", "memory.types", "memory.scope", "memory.ending", "memory.text"}
+WHAT_JUDGES_MAY_SEE |= {"memory.scrub", "memory.secret_shapes"}
 
 
 def module_name(path: Path) -> str:
