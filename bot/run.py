@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memory.types import CommitId, RunId, Scope, TicketId
+from memory.types import CommitId, DropCause, RunId, Scope, TicketId
 from stages.agents.limits import Spent
 from stages.errors import ParkCause
 from stages.ticket import Ticket
@@ -60,6 +60,9 @@ class Run:
     patch_intact: bool = True  # False when scrubbing changed the stored text: it cannot be applied
     outcome: str = ""
     stop_requested: bool = False
+    stop_cause: DropCause = DropCause.STOPPED  # why it is to end, once that was asked for
+    wake: datetime | None = None  # when a parked run is taken up again; None when a person has to
+    epoch: int = 0  # rises each time that a process takes the run: what an earlier one still sends is refused
     spent: Spent = field(default_factory=Spent)
 
     @property

@@ -17,7 +17,7 @@ from bot.errors import AlreadyOpen, AmbiguousRun, NoSuchRun, RunIsOver
 from bot.run import Opening, Run, RunState
 from bot.run_id import new_run_id, read_run_id
 from bot.tables import RunRow
-from memory.types import CommitId, RepositoryId, RunId, Scope, TicketId
+from memory.types import CommitId, DropCause, RepositoryId, RunId, Scope, TicketId
 from stages.agents.limits import Spent
 from stages.errors import ParkCause
 from stages.ticket import Ticket
@@ -101,14 +101,24 @@ class RunStore:
     # --- Writing ---------------------------------------------------------------------------------------------------
 
     def set_state(
-        self, run: RunId, state: RunState, *, cause: ParkCause | None = None, reason: str = "", outcome: str = ""
+        self,
+        run: RunId,
+        state: RunState,
+        *,
+        cause: ParkCause | None = None,
+        reason: str = "",
+        outcome: str = "",
+        wake: datetime | None = None,
     ) -> Run:
-        """Move the run to a state; the same one again is harmless. Raises RunIsOver when the run has ended."""
+        """Move the run to a state; the same one again is harmless. Raises RunIsOver when the run has ended.
+
+        `wake` is when a parked run is taken up again by itself.
+        """
         with self._book.writing() as session:
             row = _row(session, run) if state is RunState.ENDED else _not_over(session, run)
             row.state, row.park_reason = state.value, self._book.clean(reason)
             row.park_cause = cause.value if cause else None
-            row.outcome = outcome or row.outcome
+            row.outcome, row.wake = outcome or row.outcome, wake
             return self._touched(row)
 
     def advance(self, run: RunId) -> Run:
@@ -144,12 +154,24 @@ class RunStore:
     def save_branch(self, run: RunId, branch: str, commit: CommitId) -> Run:
         return self._change(run, branch=branch, commit=commit)
 
-    def request_stop(self, run: RunId) -> Run:
-        """Ask a run to stop. Raises RunIsOver."""
+    def request_stop(self, run: RunId, cause: DropCause = DropCause.STOPPED) -> Run:
+        """Ask a run to stop; the first cause stays. Raises RunIsOver."""
         with self._book.writing() as session:
             row = _not_over(session, run)
-            row.stop_requested = True
+            row.stop_requested, row.stop_cause = True, row.stop_cause or cause.value
             return self._touched(row)
+
+    def take(self, run: RunId) -> Run:
+        """Begin the next epoch of the run: this process writes for it now, and no earlier one. Raises RunIsOver."""
+        with self._book.writing() as session:
+            row = _not_over(session, run)
+            row.epoch += 1
+            return self._touched(row)
+
+    def epoch(self, run: RunId) -> int:
+        """The epoch that the run is in; cheap enough to be asked before each call."""
+        with self._book.reading() as session:
+            return session.exec(select(RunRow.epoch).where(RunRow.id == run)).first() or 0
 
     def _change(self, run: RunId, **fields: object) -> Run:
         with self._book.writing() as session:
@@ -238,5 +260,8 @@ def _run(row: RunRow) -> Run:
         patch_intact=row.patch_intact,
         outcome=row.outcome,
         stop_requested=row.stop_requested,
+        stop_cause=DropCause(row.stop_cause or DropCause.STOPPED),
+        wake=row.wake,
+        epoch=row.epoch,
         spent=Spent(calls=row.calls, tokens=row.tokens, money=row.money, minutes=row.minutes),
     )

@@ -56,6 +56,9 @@ class RunRow(BotTable, table=True):
     patch_intact: bool = True
     outcome: str = ""
     stop_requested: bool = False
+    stop_cause: str = ""
+    wake: datetime | None = Field(default=None, sa_type=Moment)
+    epoch: int = 0
     calls: int = 0
     tokens: int = 0
     money: float = 0.0

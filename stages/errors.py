@@ -43,6 +43,8 @@ class ParkCause(StrEnum):
     MEMORY = "memory"
     BASE_GONE = "base-gone"
     BRANCH = "branch"  # another branch is in the way of ours
+    PERMISSION = "permission"  # GitHub does not let us do it
+    RULESET = "ruleset"  # a rule of the repository refuses our branch
     PROGRAM = "program"  # a fault of ours: it waits for a version that mends it
 
 

@@ -1,0 +1,66 @@
+"""The tables of courses. Rows stay behind their stores; what they give out are frozen values."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Index, Text
+from sqlmodel import Field
+
+from bot.tables import BotTable
+from memory.tables import Moment
+
+
+class CourseRow(BotTable, table=True):
+    """What GitHub knows of one run."""
+
+    __tablename__ = "course"
+    __table_args__ = (
+        Index("course_of_issue", "repository", "number"),
+        Index("course_of_pull", "repository", "pull"),
+    )
+
+    run: str = Field(primary_key=True, foreign_key="run.id")
+    installation: int
+    repository: int  # GitHub's number
+    full_name: str  # as it was last
+    number: int  # of the issue
+    actor_id: int
+    actor_login: str
+    actor_kind: str
+    commanded: bool = False  # by a comment: then no label has to stay
+    private: bool = True
+    base: str = ""  # the branch that the pull request is for
+    branch: str = ""
+    pushed: str | None = None  # the commit that we pushed last
+    pull: int | None = None
+    pull_state: str = ""
+    hands_off: bool = False  # a person took the branch over
+    ci_rounds: int = 0
+    ci_head: str | None = None  # the last commit whose red checks were answered
+    merged: str | None = None  # the merge commit
+    merged_at: datetime | None = Field(default=None, sa_type=Moment)
+
+
+class TakenJobRow(BotTable, table=True):
+    """How often a job was taken, and when it is taken again."""
+
+    __tablename__ = "taken_job"
+
+    job: int = Field(primary_key=True)
+    round: int = 0  # times that it was put into the queue
+    takes: int = 0  # since it last came further
+    progress: int = 0  # steps that were finished when it was last taken
+    run: str | None = None
+    wake: datetime | None = Field(default=None, sa_type=Moment)
+
+
+class CourseStepRow(BotTable, table=True):
+    """What a step of a job gave."""
+
+    __tablename__ = "course_step"
+
+    job: int = Field(primary_key=True)
+    step: str = Field(primary_key=True)
+    result: str = Field(sa_type=Text)  # JSON
+    finished: datetime = Field(sa_type=Moment)
