@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from memory import secret_shapes as shapes
+from memory.leak import Leak, LeakKind, joined, without
+from memory.secret_hiding import hidden_tokens
+from memory.secret_values import SecretValues
 
 SECRET: Final = "[secret]"  # noqa: S105 - what stands for one
-_VALUE_AT_LEAST: Final = 6  # characters; a shorter value would shred ordinary words
-_PASSES_AT_MOST: Final = 3  # a secret may hide behind the end of another one
+_PASSES_AT_MOST: Final = 6  # a secret may hide behind the end of another one
 _WIDE_GAP = re.compile(r" {9,}")
 _GAP = "\x00"
 _PEM_BEGIN: Final = "-----BEGIN "
@@ -20,14 +23,15 @@ _PEM_BODY_AT_MOST: Final = 16_384
 
 
 class Scrubber:
-    """Replaces secrets by `[secret]`: the exact `values`, and whatever has the shape of a secret.
+    """Finds secrets, and replaces them by `[secret]`: the exact `values`, and whatever has the shape of a secret.
 
-    Takes time linear in the text. Hashes of commits, digests of edits and keys of
-    signatures stay.
+    Both are found as they are, spaced, reversed, escaped and encoded in hex or base64; of a value parts of twelve
+    characters are enough. Takes time linear in the text. Hashes of commits, digests of edits and keys of signatures
+    stay.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._values = sorted((value for value in {*values} if len(value) >= _VALUE_AT_LEAST), key=len, reverse=True)
+        self._values = SecretValues(values)
 
     def scrub(self, text: str) -> str:
         """`text` without secrets, NUL characters and lone surrogates, which no database takes."""
@@ -35,43 +39,30 @@ class Scrubber:
         if not text.isascii():
             text = text.encode("utf-8", "replace").decode()
         for _ in range(_PASSES_AT_MOST):
-            before, text = text, self._once(text)
-            if text == before:
+            if not (leaks := self.leaks(text)):
                 break
+            text = without(text, leaks, SECRET)
         return text
+
+    def leaks(self, text: str) -> tuple[Leak, ...]:
+        """Where secrets stand in `text`, in order and without overlap; empty for whatever `scrub` gave."""
+        found = [*self._values.leaks(text), *_private_keys(text), *_shapes(text), *_issued(text), *hidden_tokens(text)]
+        return joined(leak for leak in found if text[leak.start : leak.end] != SECRET)
 
     def holds_value(self, text: str) -> bool:
         """True when one of the exact values stands in `text`."""
-        return any(value in text for value in self._values)
-
-    def _once(self, text: str) -> str:
-        for value in self._values:
-            text = text.replace(value, SECRET)
-        text = _without_pem(text)
-        text = shapes.URL_PASSWORD.sub(rf"\1:{SECRET}", text)
-        text = shapes.TOKENS.sub(SECRET, text)
-        text = shapes.JWT.sub(SECRET, text)
-        text = shapes.MODEL_KEY.sub(lambda found: SECRET if shapes.has_mixture(found[0]) else found[0], text)
-        text = shapes.AUTH_TOKEN.sub(SECRET, text)
-        text = shapes.AUTHORIZATION.sub(_authorization, text)
-        text = shapes.ASSIGNED.sub(_assigned, text)
-        text = _without_issued(text)
-        return shapes.LONG_RUN.sub(lambda found: SECRET if shapes.is_random(found[0]) else found[0], text)
+        return self._values.as_they_are(text)
 
 
-def _without_pem(text: str) -> str:
-    """Without blocks of private keys; one whose end is missing goes up to the next empty line."""
-    kept: list[str] = []
+def _private_keys(text: str) -> Iterator[Leak]:
+    """Blocks of private keys; one whose end is missing goes up to the next empty line."""
     at = 0
     while (begin := text.find(_PEM_BEGIN, at)) >= 0:
         closed = text.find("-----", begin + len(_PEM_BEGIN), begin + _PEM_HEADER_AT_MOST)
-        if "PRIVATE KEY" not in text[begin:closed]:
-            kept.append(text[at : begin + len(_PEM_BEGIN)])
-            at = begin + len(_PEM_BEGIN)
-            continue
-        kept.extend((text[at:begin], SECRET))
-        at = _pem_end(text, begin)
-    return "".join((*kept, text[at:]))
+        at = begin + len(_PEM_BEGIN)
+        if "PRIVATE KEY" in text[begin:closed]:
+            at = _pem_end(text, begin)
+            yield Leak(kind=LeakKind.PRIVATE_KEY, start=begin, end=at)
 
 
 def _pem_end(text: str, begin: int) -> int:
@@ -84,24 +75,55 @@ def _pem_end(text: str, begin: int) -> int:
     return empty if empty >= 0 else most
 
 
-def _without_issued(text: str) -> str:
+def _shapes(text: str) -> Iterator[Leak]:
+    for pattern in (shapes.TOKENS, shapes.JWT):
+        yield from (_leak(LeakKind.TOKEN, found.span()) for found in pattern.finditer(text))
+    for found in shapes.MODEL_KEY.finditer(text):
+        if shapes.has_mixture(found[0]):
+            yield _leak(LeakKind.TOKEN, found.span())
+    yield from (_leak(LeakKind.ASSIGNED, found.span(2)) for found in shapes.URL_PASSWORD.finditer(text))
+    yield from (_leak(LeakKind.ASSIGNED, found.span()) for found in shapes.AUTH_TOKEN.finditer(text))
+    for found in shapes.AUTHORIZATION.finditer(text):
+        if shapes.has_mixture(found[2]):
+            yield _leak(LeakKind.ASSIGNED, found.span(2))
+    yield from _assigned(text)
+    for found in shapes.LONG_RUN.finditer(text):
+        if shapes.is_random(found[0]):
+            yield _leak(LeakKind.RANDOM, found.span())
+
+
+def _assigned(text: str) -> Iterator[Leak]:
+    for found in shapes.ASSIGNED.finditer(text):
+        if found["quoted"]:
+            if shapes.is_quoted_secret(found["quoted"]):
+                yield _leak(LeakKind.ASSIGNED, found.span("quoted"))
+        elif not found["next"] and shapes.is_bare_secret(found["bare"]):
+            yield _leak(LeakKind.ASSIGNED, found.span("bare"))
+
+
+def _issued(text: str) -> Iterator[Leak]:
     # Some of these patterns take quadratic time over long gaps, where no secret can be.
-    gaps = iter(_WIDE_GAP.findall(text))
-    text = _WIDE_GAP.sub(_GAP, text)
+    gaps = _Gaps(text)
+    short = _WIDE_GAP.sub(_GAP, text) if gaps.starts else text
     for pattern in shapes.issuers():
-        text = pattern.sub(lambda found: SECRET + _GAP * found[0].count(_GAP), text)
-    return re.sub(_GAP, lambda _: next(gaps), text)
+        for found in pattern.finditer(short):
+            start, end = found.span()
+            yield Leak(kind=LeakKind.TOKEN, start=gaps.original(start), end=gaps.original(end))
 
 
-def _authorization(found: re.Match[str]) -> str:
-    return f"{found[1]} {SECRET}" if shapes.has_mixture(found[2]) else found[0]
+def _leak(kind: LeakKind, span: tuple[int, int]) -> Leak:
+    return Leak(kind=kind, start=span[0], end=span[1])
 
 
-def _assigned(found: re.Match[str]) -> str:
-    group = "quoted" if found["quoted"] else "bare"
-    if group == "quoted":
-        secret = shapes.is_quoted_secret(found[group])
-    else:
-        secret = not found["next"] and shapes.is_bare_secret(found[group])
-    start, stop = (at - found.start() for at in found.span(group))
-    return found[0][:start] + SECRET + found[0][stop:] if secret else found[0]
+class _Gaps:
+    """Wide gaps of a text, and where places of the text with short ones lie in it."""
+
+    def __init__(self, text: str) -> None:
+        self.starts: list[int] = []
+        self.missing: list[int] = [0]
+        for found in _WIDE_GAP.finditer(text):
+            self.starts.append(found.start() - self.missing[-1])
+            self.missing.append(self.missing[-1] + len(found[0]) - 1)
+
+    def original(self, place: int) -> int:
+        return place + self.missing[bisect_left(self.starts, place)]

@@ -27,6 +27,13 @@ TOKENS: Final = re.compile(
             r"xox[a-z]-[A-Za-z0-9\-]{10,}",
             r"xapp-[A-Za-z0-9\-]{20,}",
             r"hf_[A-Za-z0-9]{30,}",
+            r"pplx-[A-Za-z0-9]{40,}",
+            r"nvapi-[A-Za-z0-9_\-]{40,}",
+            r"tgp_v1_[A-Za-z0-9_\-]{30,}",
+            r"csk-[A-Za-z0-9]{40,}",
+            r"fw_[A-Za-z0-9]{20,24}(?![A-Za-z0-9_])",
+            r"ABSK[A-Za-z0-9+/=]{100,}",
+            r"AQ\.A[A-Za-z0-9_\-]{40,}",
             r"gsk_[A-Za-z0-9]{40,}",
             r"xai-[A-Za-z0-9]{40,}",
             r"r8_[A-Za-z0-9]{30,}",
@@ -60,7 +67,7 @@ _WORD = (
     r"|(?:api|access|private|secret|auth|account|encryption|signing|master)[_\- ]?key"
 )
 ASSIGNED: Final = re.compile(
-    rf"(?i)(?:{_WORD})[a-z0-9_\-]{{0,20}}(?:\\?[\"'])?\]?"
+    rf"(?i)(?:{_WORD})[a-z0-9_\-]{{0,20}}+(?:\\?[\"'])?\]?"
     r"(?:[ \t]{0,4}(?::=|=>|={1,3}|:(?!:))[ \t]{0,4}|(?<=--password)[ \t]|(?<=--token)[ \t]|(?<=--api-key)[ \t])"
     r"(?:(?P<quote>\\?[\"'])(?P<quoted>[^\s\"'\\]{8,200})"
     r"|(?P<bare>[^\s\"'`,;:=<>(){}\[\]|\\&][^\s\"'`,;<>(){}\[\]|\\&]{7,200})(?P<next>[(\[])?)"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from memory.scrub import SECRET, Scrubber
+from memory.scrub import Scrubber
 from stages.patch import FileChange, Patch, added
 from stages.policy import Policy, Violation, judge
 from stages.report import Reproduction
@@ -38,7 +38,7 @@ class Admission:
 
     def is_secret(self, text: str) -> bool:
         """True when something in the text has to be taken out before anybody keeps it."""
-        return self.scrubber.scrub(text).count(SECRET) > text.count(SECRET)
+        return bool(self.scrubber.leaks(text))
 
     def refusals(self, reproduction: Reproduction) -> Iterator[str]:
         """Why a new test file may not be published, whatever patch comes with it."""

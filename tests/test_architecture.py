@@ -24,7 +24,9 @@ ONE_DOOR = {
 }
 JUDGES = ("stages.gate", "stages.policy")
 WHAT_JUDGES_MAY_SEE = {"memory", "memory.errors", "memory.types", "memory.scope", "memory.ending", "memory.text"}
-WHAT_JUDGES_MAY_SEE |= {"memory.scrub", "memory.secret_shapes"}
+# With what `memory.scrub` is made of.
+WHAT_JUDGES_MAY_SEE |= {"memory.scrub", "memory.leak", "memory.escapes"}
+WHAT_JUDGES_MAY_SEE |= {f"memory.secret_{part}" for part in ("shapes", "values", "hiding")}
 
 
 def module_name(path: Path) -> str:

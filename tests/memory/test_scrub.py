@@ -121,7 +121,7 @@ def test_what_no_database_takes_is_taken_out() -> None:
 def test_wide_gaps_stay_where_they_are() -> None:
     text = f"a{' ' * 40}b aws key {' ' * 12}'{'a' * 40}'{' ' * 9}c"
 
-    assert Scrubber().scrub(text) == f"a{' ' * 40}b {SECRET}{' ' * 13}{' ' * 9}c"
+    assert Scrubber().scrub(text) == f"a{' ' * 40}b {SECRET}{' ' * 9}c"
 
 
 HOSTILE = ["a", "eyJ", "eyJa.", "://a:b", "0", "sk-", "sk-a", "xoxb-1-", "//a:_authToken=", "aws key", "-", "glpat-"]
@@ -151,3 +151,22 @@ def test_a_secret_glued_to_another_one_is_taken_out() -> None:
     text = PLANTED["aws id"] + PLANTED["npm"]
 
     assert Scrubber().scrub(text) == SECRET * 2
+
+
+@pytest.mark.parametrize("token", PLANTED.values(), ids=PLANTED)
+def test_a_leak_says_where_the_secret_stands(token: str) -> None:
+    text = f"before {token} after"
+
+    (leak,) = Scrubber().leaks(text)
+
+    assert "before" not in text[leak.start : leak.end]
+    assert token[-12:] in text[leak.start : leak.end]
+
+
+@given(
+    st.lists(st.sampled_from([*PLANTED.values(), *KEPT, PEM, "\n", "token=", "é", " " * 12, "'", "\x00"])).map("".join)
+)
+def test_what_was_scrubbed_holds_no_leak(text: str) -> None:
+    scrubbed = Scrubber().scrub(text)
+
+    assert Scrubber().leaks(scrubbed) == ()
