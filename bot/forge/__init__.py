@@ -1,0 +1,1 @@
+"""GitHub, read: the only folder that imports PyGithub."""
