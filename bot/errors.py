@@ -163,3 +163,10 @@ class SecretInCommand(WrongInput):
 
 class NoProgram(WrongInput):
     """There is no program {program}: put it on PATH, or name it with its path."""
+
+
+# --- GitHub --------------------------------------------------------------------------------------------------------
+
+
+class NoSuchJob(BotError):
+    """There is no job {job}."""
