@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
-
-from pydantic import TypeAdapter
 
 from bot.agents import check_command, check_price, model_of, program_name, program_of
 from bot.alert import signatures_at, signatures_of
@@ -33,8 +31,9 @@ from bot.requeue import RequeueNotes
 from bot.run import Opening, Run, RunState
 from bot.runner import Runner
 from bot.runs import RunStore
+from bot.sent_back import SentBack, send_back
 from bot.sources import default_commit, read_config
-from bot.steps import SENT_BACK, StepStore
+from bot.steps import StepStore
 from bot.stores import Stores
 from bot.verify import Verifier
 from memory.database import open_database, upgrade_memory
@@ -125,13 +124,16 @@ class App:
             check_price(self._model_name, self.settings)
         self._work.mkdir(parents=True, exist_ok=True)
 
-    def open_run(self, ticket: Ticket, repository: Repository, base: CommitId) -> Run:
-        """Write a new run down. Raises AlreadyOpen, and what `check` raises before anything is written."""
+    def open_run(self, ticket: Ticket, repository: Repository, base: CommitId, scope: Scope | None = None) -> Run:
+        """Write a new run down, in the scope of these settings when none is given.
+
+        Raises AlreadyOpen, and what `check` raises before anything is written.
+        """
         self.check(repository)
         self.stores.events.prune(self.book.now() - timedelta(days=self.settings.transcript_days))
         return self.stores.runs.create(
             Opening(
-                scope=self.scope(repository),
+                scope=scope or self.scope(repository),
                 ticket=ticket,
                 base=base,
                 place=str(repository.folder),
@@ -177,28 +179,38 @@ class App:
         """
         match run.state:
             case RunState.PUBLISHED:
-                with self._alone(run) as run:
-                    self.stores.notes.add(run.scope, run.ticket.id, text, author)
-                    self.stores.steps.finish(run.id, SENT_BACK, TypeAdapter(bool), True, attempt=run.attempt)
-                    return self.stores.runs.set_state(run.id, RunState.WORKING)
+                self.stores.notes.add(run.scope, run.ticket.id, text, author)
+                return self.send_back(run, SentBack())
             case RunState.ENDED:
                 repository = Repository.open(Path(run.place))
-                again = self.open_run(run.ticket, repository, repository.resolve())
+                again = self.open_run(run.ticket, repository, repository.resolve(), run.scope)
                 self.stores.notes.add(run.scope, run.ticket.id, text, author)
                 return again
             case RunState.WORKING | RunState.PARKED:
                 self.stores.notes.add(run.scope, run.ticket.id, text, author)
                 return run
 
-    def stop(self, run: Run) -> Run:
+    def send_back(self, run: Run, sent: SentBack) -> Run:
+        """Hold the published patch of a run: `pursue` goes on with a new attempt. Raises BeingWorkedOn.
+
+        A run that is not published is left as it is.
+        """
+        with self._alone(run) as run:
+            if run.state is not RunState.PUBLISHED:
+                return run
+            clean = replace(sent, said=tuple(map(self.book.clean, sent.said)))
+            send_back(self.stores.steps, run, clean)
+            return self.stores.runs.set_state(run.id, RunState.WORKING)
+
+    def stop(self, run: Run, cause: DropCause = DropCause.STOPPED) -> Run:
         """End a run: the process that works on it ends it at its next call, else this one does at once.
 
         Raises RunIsOver.
         """
-        self.stores.runs.request_stop(run.id)
+        self.stores.runs.request_stop(run.id, cause)
         try:
             with self._alone(run) as run:
-                return self._dropped(run, DropCause.STOPPED)
+                return self._dropped(run, run.stop_cause)
         except BeingWorkedOn:
             return self.stores.runs.get(run.id)
 

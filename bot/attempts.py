@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
@@ -15,10 +15,9 @@ from bot.bench import Bench
 from bot.conclusion import Conclusion, End
 from bot.endings import evidence_of, refix
 from bot.pursuit import Pursuit
-from bot.run import Run
-from bot.steps import SENT_BACK, StepStore
+from bot.sent_back import sent_back
 from memory.recording import Recorded
-from memory.types import Drop, DropCause, Evidence, Hold, HoldCause, LessonId, MemoryVersion, PassAfterHold, Where
+from memory.types import Drop, DropCause, Evidence, Hold, LessonId, MemoryVersion, PassAfterHold, Where
 from stages.case import Case, HeldAttempt
 from stages.comparison import shows_red
 from stages.development import Development, DevelopmentGiven
@@ -32,7 +31,6 @@ from stages.report import CheckReport, Reproduction
 from stages.review import Review, ReviewGiven
 from stages.workspace import Workspace
 
-_YES: Final = TypeAdapter(bool)
 _DIAGNOSED: Final = TypeAdapter(Diagnosed)
 _REPORT: Final = TypeAdapter(CheckReport)
 _PATCH: Final = TypeAdapter(Patch)
@@ -224,11 +222,12 @@ class Attempts:
             self._pursuit.record(answered, final=False, evidence=Evidence.EXIT_STATUS, paths=patch.paths)
 
     def _sent_back(self, patch: Patch, report: GateReport, number: int) -> Refused | None:
-        """The hold of a person who sent the published patch back; None when nobody did."""
-        if not was_sent_back(self._pursuit.stores.steps, self._pursuit.run, number):
+        """The hold of whoever sent the published patch back; None when nobody did."""
+        sent = sent_back(self._pursuit.stores.steps, self._pursuit.run, number)
+        if sent is None:
             return None
-        hold = Hold(where=Where.REVIEW, cause=HoldCause.FINDING, attempt=number, edits=patch.edits)
-        return self._refuse(hold, Evidence.MAINTAINER, patch, report, ("a person sent the patch back",))
+        refused = self._refuse(sent.hold(patch, number), sent.evidence, patch, report, (sent.why,))
+        return replace(refused, attempt=replace(refused.attempt, said=sent.said))
 
     def _used_up(self, refused: Refused | None) -> End:
         assert refused is not None, "there is at least one attempt"
@@ -241,16 +240,6 @@ class Attempts:
             seen=refused.attempt.why,
             patch=refused.attempt.patch,
         )
-
-
-def was_sent_back(steps: StepStore, run: Run, attempt: int) -> bool:
-    """True when a person sent the published patch of this attempt back."""
-    return steps.recorded(run.id, SENT_BACK, _YES, attempt=attempt) is not None
-
-
-def next_attempt(steps: StepStore, run: Run) -> int:
-    """The attempt that a run goes on with: the one it is in, or the one after a patch that was sent back."""
-    return max(1, run.attempt + was_sent_back(steps, run, run.attempt))
 
 
 def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,7 @@ from bot import facts
 from bot.bench import Bench
 from bot.publishing import Published, Publisher, told_without_model
 from bot.pursuit import Pursuit
-from bot.run import RunState
+from bot.run import Run, RunState
 from memory.types import Drop, DropCause, Ending, EndingId, Evidence, Hold, HoldCause, MemoryVersion
 from stages.case import Case
 from stages.errors import LimitReached, Parked, Stopped, UnreadableAnswer
@@ -24,7 +24,14 @@ from stages.workspace import Workspace
 _TEXT: Final = TypeAdapter(str)
 _PUBLISHED: Final = TypeAdapter(Published)
 _AT_THE_END: Final = 0  # the summary of a final ending belongs to no attempt
-_SAYS_NO_MORE: Final = frozenset({DropCause.STOPPED, DropCause.BUDGET})
+WHY_STOPPED: Final[Mapping[DropCause, str]] = {
+    DropCause.STOPPED: "stopped by a person",
+    DropCause.CLOSED_BY_HUMAN: "a person closed it",
+    DropCause.MOVED: "its issue was moved to another repository",
+    DropCause.DELETED: "its issue was deleted",
+    DropCause.SUPERSEDED: "another run took its place",
+}
+_SAYS_NO_MORE: Final = frozenset({*WHY_STOPPED, DropCause.BUDGET})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +44,11 @@ class End:
     refers_to: EndingId | None = None
     seen: tuple[str, ...] = ()  # lines of evidence for people
     patch: Patch | None = None  # the last one, which people may want to look at
+
+
+def stopped(run: Run) -> End:
+    """The end of a run that somebody stopped, or that GitHub has taken the ground from."""
+    return End(ending=Drop(cause=run.stop_cause), told=WHY_STOPPED[run.stop_cause])
 
 
 class Conclusion:

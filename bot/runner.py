@@ -9,13 +9,14 @@ from pydantic import TypeAdapter
 
 from bot import decisions, facts
 from bot.alert import asking_of, both, signatures_of, signatures_of_red, view_of
-from bot.attempts import Attempts, Found, next_attempt
+from bot.attempts import Attempts, Found
 from bot.baseline import Baseline
 from bot.bench import Bench
-from bot.conclusion import Conclusion, End
+from bot.conclusion import Conclusion, End, stopped
 from bot.pursuit import Pursuit
 from bot.related import duplicate_of, mark_recurred
 from bot.run import Run, RunState
+from bot.sent_back import next_attempt
 from bot.sources import default_commit, read_sources
 from memory.database import DatabaseFull
 from memory.errors import MemoryFault
@@ -79,7 +80,7 @@ class Runner:
     def _park(self, cause: ParkCause, reason: str) -> None:
         """Wait for what is outside; a person who wants the run to end does not."""
         if self._bench.stopped():
-            return self._conclusion.end(_STOPPED, None, None)
+            return self._conclusion.end(self._stopped(), None, None)
         self._pursuit.tell(facts.Waits(cause=cause.value, reason=reason))
         self._pursuit.stores.runs.set_state(self._pursuit.run.id, RunState.PARKED, cause=cause, reason=reason)
         return None
@@ -98,7 +99,7 @@ class Runner:
             end = self._stages(case, base, workspace, version)
             self._go_on()
         except Stopped:
-            end = _STOPPED
+            end = self._stopped()
         except LimitReached as limit:
             end = End(ending=Drop(cause=DropCause.BUDGET), told=_sentence(limit))
         except NotShown as shown:
@@ -109,6 +110,9 @@ class Runner:
             end = End(ending=Drop(cause=DropCause.MODEL_FORMAT), told=_MISFIT, seen=(str(misfit),))
         if end is not None:
             self._conclusion.end(end, case, version)
+
+    def _stopped(self) -> End:
+        return stopped(self._pursuit.stores.runs.get(self._pursuit.run.id))
 
     def _go_on(self) -> None:
         """Raises Stopped when a person stopped the run while nobody worked on it."""
@@ -213,7 +217,6 @@ class Runner:
 _NOT_SHOWN: Final = "no test was found that shows the failure"
 _UNREADABLE: Final = "the model gave no answer that can be used"
 _MISFIT: Final = "the patch cannot be put on the base commit"
-_STOPPED: Final = End(ending=Drop(cause=DropCause.STOPPED), told="stopped by a person")
 _NOT_OURS: Final = {
     NotOursCause.NO_FRAME_HERE: "nothing of the failure lies in this repository",
     NotOursCause.NOT_A_BUG: "the ticket asks for no repair",

@@ -9,13 +9,13 @@ from bot import facts
 from bot.alert import asking_of, both, signatures_of, signatures_of_red, view_of
 from bot.baseline import Baseline
 from bot.bench import Bench, cleaned
-from bot.conclusion import Conclusion, End
+from bot.conclusion import Conclusion, End, stopped
 from bot.errors import NotMerged, NotPublished, NotVerified
 from bot.fix import Fix, fix_of
 from bot.pursuit import Pursuit
 from bot.run import Run, RunState
 from bot.sources import default_commit
-from memory.types import CheckId, CommitId, Drop, DropCause, Evidence, Verify, VerifyOutcome
+from memory.types import CheckId, CommitId, Evidence, Verify, VerifyOutcome
 from stages.case import Case
 from stages.comparison import shows_green, shows_red
 from stages.errors import LimitReached, Stopped, UnreadableAnswer
@@ -47,8 +47,7 @@ class Verifier:
         try:
             self._verify(fix, commit)
         except Stopped:
-            stopped = End(ending=Drop(cause=DropCause.STOPPED), told="stopped by a person")
-            self._conclusion.end(stopped, None, None)
+            self._conclusion.end(stopped(stores.runs.get(run.id)), None, None)
         finally:
             self._bench.clear()
             self._pursuit.save()
