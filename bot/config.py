@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from bot import app_settings
+from bot.app_settings import AppSettings, read_app
 from bot.errors import ConfigMissing, ConfigUnreadable
 from bot.toml_table import TomlTable, parse_toml
 from memory.text import one_line
 from stages.agents.limits import Limits
+from stages.offline import CANDIDATE_RUNS_AT_MOST
 from stages.sandbox import Level
 
 PREFIX: Final = "TICKETSMITH_"
@@ -23,7 +26,8 @@ INSTALLATION: Final = "local"
 LOOP: Final = "loop"
 
 _AUTO = "auto"
-_NUMBERS = ("attempts", "transcript_days", "calls", "tokens", "money", "minutes")
+_NUMBERS: tuple[str, ...] = ("attempts", "transcript_days", "candidate_runs", "calls", "tokens", "money", "minutes")
+_NUMBERS += tuple(f"app_{key}" for key in app_settings.NUMBERS)
 _COUNT_AT_MOST = 10**12
 _MONEY_AT_MOST = 1e6  # US dollars
 _DAYS_AT_MOST = 36_500
@@ -46,8 +50,9 @@ class Settings:
     """What the operator decided. `model` is empty when none was chosen. Secret values never show in a representation.
 
     `model_key` is the value of the variable that `model_key_variable` names; where none is named, litellm looks for the
-    variable of its provider. `sandbox` is None when the strongest level that works is wanted. `agent` is the command of
-    an external program, empty for the built-in loop.
+    variable of its provider. `candidate_runs` is how many small edits the embedded model tries for one patch. `sandbox`
+    is None when the strongest level that works is wanted. `agent` is the command of an external program, empty for the
+    built-in loop.
     """
 
     home: Path
@@ -61,13 +66,16 @@ class Settings:
     attempts: int = ATTEMPTS
     transcript_days: int = TRANSCRIPT_DAYS
     limits: Limits = field(default_factory=Limits)
+    candidate_runs: int = CANDIDATE_RUNS_AT_MOST
     sandbox: Level | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
+    app: AppSettings = field(default_factory=AppSettings)
     hidden: tuple[str, ...] = field(default=(), repr=False)
 
     def secrets(self) -> tuple[str, ...]:
         """The values that must never be written anywhere: keys, tokens and passwords of this configuration."""
-        return tuple(sorted({*self.hidden, *filter(None, (self.model_key,))}, key=lambda value: (-len(value), value)))
+        own = filter(None, (self.model_key, *self.app.webhook_secret.split()))
+        return tuple(sorted({*self.hidden, *own}, key=lambda value: (-len(value), value)))
 
 
 def read_settings(environment: Mapping[str, str], config: Path | None = None) -> Settings:
@@ -80,14 +88,20 @@ def read_settings(environment: Mapping[str, str], config: Path | None = None) ->
     path, must_exist = _config_path(environment, config)
     table = TomlTable(parse_toml(_text(path, must_exist=must_exist), str(path)), source=str(path))
     variables = TomlTable(_variables(environment), source="the environment")
-    limits = table.table("limits")
+    limits, app_table = table.table("limits"), table.table("app")
     decided = _decided(table, limits, path.parent)
     prices = {name: _price(price) for name, price in table.table("prices").tables().items()}
     decided |= _decided(variables, variables, Path.cwd(), lambda key: PREFIX + key.upper())
+    app = read_app(
+        ((app_table, path.parent, str), (variables, Path.cwd(), lambda key: f"{PREFIX}APP_{key.upper()}")),
+        path.parent,
+        environment,
+    )
     variables.text(PREFIX + "CONFIG")
-    for source in (limits, table, variables):
+    variables.text(app.webhook_secret_variable)  # it may have a name like ours
+    for source in (limits, app_table, table, variables):
         source.close()
-    return _settings(decided, prices, environment)
+    return _settings(decided | {"app": app}, prices, environment)
 
 
 def _decided(
@@ -100,6 +114,7 @@ def _decided(
         **{key: limits.whole(name(key), 1, _COUNT_AT_MOST) for key in ("calls", "tokens")},
         "money": limits.number(name("money"), 0, _MONEY_AT_MOST),
         "minutes": limits.number(name("minutes"), 0, _MINUTES_AT_MOST),
+        "candidate_runs": limits.whole(name("candidate_runs"), 1, _COUNT_AT_MOST),
         "attempts": table.whole(name("attempts"), 1, ATTEMPTS_AT_MOST),
         "transcript_days": table.whole(name("transcript_days"), 1, _DAYS_AT_MOST),
         "sandbox": table.choice(name("sandbox"), (_AUTO, *Level)),

@@ -12,16 +12,19 @@ import click
 import pytest
 
 from bot import leaving
+from bot.app_settings import AppSettings
 from bot.cli import ticketsmith
 from bot.config import PREFIX, Settings, read_settings
 from bot.repository_config import PatchSize, RepositoryConfig, read_repository_config
 from stages.agents.limits import Limits
 
 README: Final = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
-SECRETS: Final = {"model_key", "hidden"}  # read from other variables
+SECRETS: Final = {"model_key", "hidden", "webhook_secret"}  # read from other variables
+OF_THE_APP: Final = {one.name for one in fields(AppSettings)} - SECRETS
 VALUES: Final = {
     "sandbox": "plain", "agent": "loop", "attempts": "2", "transcript_days": "7",
-    "calls": "9", "tokens": "9", "money": "1", "minutes": "1",
+    "calls": "9", "tokens": "9", "money": "1", "minutes": "1", "candidate_runs": "9",
+    "id": "9", "port": "9", "mode": "ready", "allowed_bots": "9", "base_url": "https://ghe.example/api/v3",
 }  # fmt: skip
 EXAMPLES: Final = {
     "checks": '[checks.lint]\ncommand = ["lint"]\nfolder = "src"\ntimeout_seconds = 9\n[checks.unit]\npytest = []\n',
@@ -67,8 +70,8 @@ def test_the_readme_names_no_other_commands() -> None:
 
 
 def operator_keys() -> set[str]:
-    own = {one.name for one in fields(Settings)} - SECRETS - {"limits"}
-    return own | {one.name for one in fields(Limits)}
+    own = {one.name for one in fields(Settings)} - SECRETS - {"limits", "app"}
+    return own | {one.name for one in fields(Limits)} | OF_THE_APP
 
 
 def documented_operator_keys() -> dict[str, str]:
@@ -90,8 +93,10 @@ def test_a_setting_has_the_variable_that_the_readme_names(key: str, variable: st
 
     settings = read_settings({"HOME": str(tmp_path), variable: VALUES.get(key, "/x")})
 
-    assert variable == PREFIX + key.upper()
-    assert str(getattr(settings.limits if key in {one.name for one in fields(Limits)} else settings, key)) is not None
+    place = settings.limits if key in {one.name for one in fields(Limits)} else settings
+    place = settings.app if key in OF_THE_APP else place
+    assert variable == f"{PREFIX}{'APP_' if key in OF_THE_APP else ''}{key.upper()}"
+    assert str(getattr(place, key)) is not None
 
 
 def test_the_readme_names_every_setting_of_a_repository() -> None:
