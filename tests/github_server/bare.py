@@ -1,0 +1,137 @@
+"""A bare repository of our GitHub: read and changed by plain git."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+AUTHOR: Final = "Ada Coder <ada@example.org>"
+_ENVIRONMENT: Final = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_COMMITTER_NAME": "GitHub",
+    "GIT_COMMITTER_EMAIL": "noreply@github.example",
+}
+
+
+@dataclass(frozen=True)
+class Bare:
+    path: Path
+
+    @classmethod
+    def make(cls, path: Path, branch: str) -> Bare:
+        bare = cls(path)
+        path.mkdir(parents=True)
+        bare.git("init", "--quiet", "--bare", f"--initial-branch={branch}", str(path))
+        bare.git("config", "http.receivepack", "true")
+        bare.git("config", "uploadpack.allowFilter", "true")
+        bare.git("config", "uploadpack.allowAnySHA1InWant", "true")
+        return bare
+
+    def git(self, *arguments: str, stdin: bytes = b"", author: str = AUTHOR, index: str = "") -> str:
+        name, _, mail = author.rstrip(">").partition(" <")
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.path,
+            env=_ENVIRONMENT
+            | {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail}
+            | ({"GIT_INDEX_FILE": index} if index else {}),
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise AssertionError(f"git {arguments}: {done.stderr.decode()}")
+        return done.stdout.decode().strip()
+
+    def head(self, branch: str) -> str | None:
+        return self.refs().get(f"refs/heads/{branch}")
+
+    def refs(self) -> dict[str, str]:
+        listed = self.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        return dict(line.split(" ") for line in listed)
+
+    def has(self, sha: str) -> bool:
+        try:
+            return self.git("cat-file", "-t", sha) == "commit"
+        except AssertionError:
+            return False
+
+    def commit(
+        self,
+        branch: str,
+        files: Mapping[str, str | None],
+        message: str,
+        *,
+        onto: str | None = None,
+        author: str = AUTHOR,
+    ) -> str:
+        """One commit on a branch, made where there is none; None takes a file away."""
+        parent = self.head(branch) or onto
+        with tempfile.TemporaryDirectory() as folder:
+            index = f"{folder}/index"
+            if parent:
+                self.git("read-tree", parent, index=index)
+            for path, text in files.items():
+                if text is None:
+                    self.git("update-index", "--force-remove", "--", path, index=index)
+                    continue
+                blob = self.git("hash-object", "-w", "--stdin", stdin=text.encode())
+                self.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)
+            tree = self.git("write-tree", index=index)
+        sha = self.git("commit-tree", *(["-p", parent] if parent else []), "-m", message, tree, author=author)
+        self.git("update-ref", f"refs/heads/{branch}", sha)
+        return sha
+
+    def merge(self, base: str, head: str, message: str) -> str | None:
+        """A merge commit on the branch `base`; None when they conflict."""
+        ours = self.head(base)
+        assert ours
+        try:
+            tree = self.git("merge-tree", "--write-tree", ours, head).splitlines()[0]
+        except AssertionError:
+            return None
+        sha = self.git("commit-tree", "-p", ours, "-p", head, "-m", message, tree)
+        self.git("update-ref", f"refs/heads/{base}", sha)
+        return sha
+
+    def delete(self, branch: str) -> None:
+        self.git("update-ref", "-d", f"refs/heads/{branch}")
+
+    def commits(self, base: str, head: str) -> list[tuple[str, str]]:
+        """Ids and e-mail addresses of the authors of what `head` has and `base` has not, oldest first."""
+        listed = self.git("log", "--reverse", "--format=%H %ae", f"{base}..{head}").splitlines()
+        return [(line.split(" ")[0], line.split(" ", 1)[1]) for line in listed]
+
+    def count(self, base: str, head: str) -> tuple[int, int]:
+        """How many commits `head` is ahead and behind."""
+        behind, ahead = self.git("rev-list", "--left-right", "--count", f"{base}...{head}").split()
+        return int(ahead), int(behind)
+
+    def reject(self, message: str, *, status: int = 1) -> None:
+        """Refuse every push with this text, as a ruleset or a protected branch does."""
+        lines = "\n".join(f"echo {_quoted(line)} >&2" for line in message.splitlines())
+        self._hook(f"{lines}\nexit {status}\n")
+
+    def before_push(self, script: str) -> None:
+        """Run a shell script when a push arrives, before it is taken."""
+        self._hook(script)
+
+    def accept(self) -> None:
+        (self.path / "hooks" / "pre-receive").unlink(missing_ok=True)
+
+    def _hook(self, script: str) -> None:
+        hook = self.path / "hooks" / "pre-receive"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ncat > /dev/null\n{script}", "utf-8")
+        hook.chmod(0o755)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
