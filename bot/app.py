@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
 
 from bot.agents import check_command, check_price, model_of, program_name, program_of
-from bot.alert import signatures_at, signatures_of
 from bot.alone import alone
-from bot.bench import Bench, clear
+from bot.bench import Bench
 from bot.book import Book, upgrade_runs, utc_now
 from bot.budget import budget_of
-from bot.closing import already_over, write_down
+from bot.choices import Choices
+from bot.closing import already_over
 from bot.conclusion import Conclusion
 from bot.config import Settings
-from bot.endings import About
+from bot.dropping import drop
 from bot.errors import BeingWorkedOn, NothingToRetry
 from bot.events import EventStore
 from bot.interpreter import interpreter
@@ -40,9 +40,8 @@ from memory.database import open_database, upgrade_memory
 from memory.index import FtsSearch
 from memory.recall import Recall
 from memory.scrub import Scrubber
-from memory.signature import RepoView
 from memory.store import MemoryStore
-from memory.types import CommitId, Drop, DropCause, ErrorSignature, Evidence, RunId, Scope, TicketId
+from memory.types import CommitId, DropCause, RunId, Scope, TicketId
 from stages.admission import Admission
 from stages.agents.base import Agent
 from stages.agents.loop import Loop
@@ -57,23 +56,23 @@ from stages.ticket import Ticket
 from stages.toolchains import Toolchains
 from stages.workspace import Workspaces
 
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """What one call decides over the settings. `trusted` is for fixtures of our own: weaker sandboxes may do."""
-
-    model: str = ""
-    agent: tuple[str, ...] = ()
-    sandbox: str = ""
-    attempts: int | None = None
-    trusted: bool = False
+__all__ = ["App", "Choices"]
 
 
 class App:
     """The program, put together for these settings."""
 
-    def __init__(self, settings: Settings, choices: Choices | None = None) -> None:
-        self.settings, self.choices = settings, choices or Choices()
+    def __init__(
+        self,
+        settings: Settings,
+        choices: Choices | None = None,
+        *,
+        guard: Callable[[RunId], None] = lambda _: None,
+    ) -> None:
+        """`guard` is asked again and again while a run works, and raises when this process may no longer write for it:
+        then the work ends at once, and nothing of that is an ending.
+        """
+        self.settings, self.choices, self._guard = settings, choices or Choices(), guard
 
     # --- Stores ----------------------------------------------------------------------------------------------------
 
@@ -210,7 +209,7 @@ class App:
         self.stores.runs.request_stop(run.id, cause)
         try:
             with self._alone(run) as run:
-                return self._dropped(run, run.stop_cause)
+                return drop(self.stores, run, self.stores.runs.get(run.id).stop_cause)
         except BeingWorkedOn:
             return self.stores.runs.get(run.id)
 
@@ -219,21 +218,7 @@ class App:
         if (run := self.stores.runs.open_run(scope, ticket)) is None:
             return None
         with self._alone(run) as run:
-            return self._dropped(run, DropCause.SUPERSEDED)
-
-    def _dropped(self, run: Run, cause: DropCause) -> Run:
-        if run.open:
-            about = About.of(run, self._signatures(run))
-            ending = about.ending(Drop(cause=cause), at=self.book.now(), final=True, evidence=Evidence.NONE)
-            write_down(self.stores, ending)
-        clear(self._work, run)
-        return self.stores.runs.get(run.id)
-
-    def _signatures(self, run: Run) -> tuple[ErrorSignature, ...]:
-        try:
-            return signatures_at(run.ticket, Repository.open(Path(run.place)), run.base)
-        except RepositoryFault:
-            return signatures_of(run.ticket, RepoView())
+            return drop(self.stores, run, DropCause.SUPERSEDED)
 
     def _parked(self, run: Run, cause: ParkCause, reason: str) -> Run:
         return self.stores.runs.set_state(run.id, RunState.PARKED, cause=cause, reason=reason)
@@ -277,6 +262,7 @@ class App:
             ),
             progress=progress,
             admission=Admission(policy=policy_of(config), scrubber=self.scrubber),
+            guard=partial(self._guard, run.id),
         )
         return pursuit, bench(sandbox)
 
@@ -300,7 +286,11 @@ class App:
         )
 
     def _stopped(self, run: RunId) -> Callable[[], bool]:
-        return lambda: self.stores.runs.stop_requested(run)
+        def stopped() -> bool:
+            self._guard(run)
+            return self.stores.runs.stop_requested(run)
+
+        return stopped
 
     # What this call says goes before what the run began with, and that before the settings.
 

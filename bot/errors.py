@@ -170,3 +170,18 @@ class NoProgram(WrongInput):
 
 class NoSuchJob(BotError):
     """There is no job {job}."""
+
+
+# --- Work that is durable ------------------------------------------------------------------------------------------
+
+
+class LetGo(BotError):
+    """This process stops working on a run, which goes on elsewhere or later: nothing of that is an ending."""
+
+
+class Fenced(LetGo):
+    """Run {run} was taken over by another process while this one did not answer."""
+
+
+class Interrupted(LetGo):
+    """The program was told to leave: run {run} goes on when it is started again."""

@@ -53,6 +53,7 @@ class Audited:
                 rule=context.rule,
                 shown=tuple(record for block in blocks for record in block.shown),
                 left_out=tuple(left for block in blocks for left in block.left_out),
+                looked_for=context.looked_for,
                 at=self._stores.now(),
             )
         )
@@ -77,9 +78,11 @@ class Pursuit:
         budget: Budget,
         progress: Progress,
         admission: Admission,
+        guard: Callable[[], None] = lambda: None,
     ) -> None:
+        """`guard` raises when this process may no longer write for the run."""
         self.stores, self.run, self.repository, self.budget, self.progress = stores, run, repository, budget, progress
-        self._admission = admission
+        self._admission, self._guard = admission, guard
         self.journal = RunJournal(stores.events, run.id, now=stores.now, watcher=progress.fact)
         self.agent = agent(Audited(stores, run, self.journal))
         self.signatures: tuple[ErrorSignature, ...] = ()
@@ -94,7 +97,13 @@ class Pursuit:
         """What this step gives: from the tables when the run was here before, else from `work`."""
         self.journal.at(name, attempt=attempt)
         self.progress.stage(name)
-        value = self.stores.steps.once(self.run.id, name, kind, work, attempt=attempt)
+
+        def guarded() -> T:
+            value = work()
+            self._guard()
+            return value
+
+        value = self.stores.steps.once(self.run.id, name, kind, guarded, attempt=attempt)
         self.save()
         return value
 
@@ -135,6 +144,7 @@ class Pursuit:
         refers_to: EndingId | None = None,
     ) -> Recorded:
         """Write an ending down, with its lesson and the version that shows it."""
+        self._guard()
         about = About.of(self.run, self.signatures, self.environment)
         value = about.ending(
             of_known_names(ending, self._is_at_base, self.known.__contains__),

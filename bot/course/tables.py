@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Index, Text
+from sqlalchemy import BigInteger, Index, Text
 from sqlmodel import Field
 
 from bot.tables import BotTable
@@ -21,11 +21,11 @@ class CourseRow(BotTable, table=True):
     )
 
     run: str = Field(primary_key=True, foreign_key="run.id")
-    installation: int
-    repository: int  # GitHub's number
+    installation: int = Field(sa_type=BigInteger)
+    repository: int = Field(sa_type=BigInteger)  # GitHub's number
     full_name: str  # as it was last
     number: int  # of the issue
-    actor_id: int
+    actor_id: int = Field(sa_type=BigInteger)
     actor_login: str
     actor_kind: str
     commanded: bool = False  # by a comment: then no label has to stay
@@ -40,19 +40,6 @@ class CourseRow(BotTable, table=True):
     ci_head: str | None = None  # the last commit whose red checks were answered
     merged: str | None = None  # the merge commit
     merged_at: datetime | None = Field(default=None, sa_type=Moment)
-
-
-class TakenJobRow(BotTable, table=True):
-    """How often a job was taken, and when it is taken again."""
-
-    __tablename__ = "taken_job"
-
-    job: int = Field(primary_key=True)
-    round: int = 0  # times that it was put into the queue
-    takes: int = 0  # since it last came further
-    progress: int = 0  # steps that were finished when it was last taken
-    run: str | None = None
-    wake: datetime | None = Field(default=None, sa_type=Moment)
 
 
 class CourseStepRow(BotTable, table=True):

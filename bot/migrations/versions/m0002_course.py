@@ -16,7 +16,7 @@ def upgrade() -> None:
     op.create_table(
         "worker_lease",
         sa.Column("id", sa.String(), primary_key=True),
-        sa.Column("beat", sa.Float(), nullable=False),
+        sa.Column("beat", sa.Integer(), nullable=False),
     )
     _taken_job()
     _course()
@@ -29,8 +29,12 @@ def _taken_job() -> None:
         sa.Column("round", sa.Integer(), nullable=False),
         sa.Column("takes", sa.Integer(), nullable=False),
         sa.Column("progress", sa.Integer(), nullable=False),
-        sa.Column("run", sa.String()),
         sa.Column("wake", sa.DateTime()),
+    )
+    op.create_table(
+        "chore",
+        sa.Column("name", sa.String(), primary_key=True),
+        sa.Column("done", sa.DateTime(), nullable=False),
     )
     op.create_table(
         "course_step",
@@ -45,11 +49,11 @@ def _course() -> None:
     op.create_table(
         "course",
         sa.Column("run", sa.String(), sa.ForeignKey("run.id"), primary_key=True),
-        sa.Column("installation", sa.Integer(), nullable=False),
-        sa.Column("repository", sa.Integer(), nullable=False),
+        sa.Column("installation", sa.BigInteger(), nullable=False),
+        sa.Column("repository", sa.BigInteger(), nullable=False),
         sa.Column("full_name", sa.String(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("actor_id", sa.Integer(), nullable=False),
+        sa.Column("actor_id", sa.BigInteger(), nullable=False),
         sa.Column("actor_login", sa.String(), nullable=False),
         sa.Column("actor_kind", sa.String(), nullable=False),
         sa.Column("commanded", sa.Boolean(), nullable=False),

@@ -1,0 +1,84 @@
+"""How often jobs were taken, when they are taken again, and which chores are due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlmodel import col, select
+
+from bot.book import Book
+from bot.engine.tables import ChoreRow, TakenJobRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """A job that goes into the queue: `number` counts how often it did."""
+
+    job: int
+    number: int
+
+
+class TakenJobs:
+    """All SQL of taken jobs and chores."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def next_round(self, job: int) -> Round:
+        """Count that the job goes into the queue, and that it no longer waits."""
+        with self._book.writing() as session:
+            row = session.get(TakenJobRow, job) or TakenJobRow(job=job)
+            session.add(row)
+            row.round, row.wake = row.round + 1, None
+            return Round(job=job, number=row.round)
+
+    def take(self, job: int, progress: int) -> int:
+        """Count that a process takes the job; how often one did since `progress`, the steps finished, last rose."""
+        with self._book.writing() as session:
+            row = session.get(TakenJobRow, job) or TakenJobRow(job=job)
+            session.add(row)
+            row.takes = row.takes + 1 if progress <= row.progress else 1
+            row.progress = max(row.progress, progress)
+            return row.takes
+
+    def undo(self, job: int) -> None:
+        """The last take was no try: nothing went wrong in it."""
+        with self._book.writing() as session:
+            if row := session.get(TakenJobRow, job):
+                row.takes = max(0, row.takes - 1)
+
+    def let_go(self, job: int, wake: datetime | None) -> None:
+        """The process that took it is done with it, in good order; it is taken again at `wake`, or never."""
+        with self._book.writing() as session:
+            row = session.get(TakenJobRow, job) or TakenJobRow(job=job)
+            session.add(row)
+            row.takes, row.wake = 0, wake
+
+    def failed(self, job: int, wake: datetime) -> None:
+        """As `let_go`, but the take still counts."""
+        with self._book.writing() as session:
+            row = session.get(TakenJobRow, job) or TakenJobRow(job=job)
+            session.add(row)
+            row.wake = wake
+
+    def due(self) -> tuple[int, ...]:
+        """Jobs whose time has come."""
+        now = self._book.now()
+        query = select(TakenJobRow.job).where(col(TakenJobRow.wake) <= now).order_by(col(TakenJobRow.job))
+        with self._book.reading() as session:
+            return tuple(session.exec(query).all())
+
+    def claim(self, chore: str, every: timedelta) -> bool:
+        """True for the one worker that is to do this chore now."""
+        now = self._book.now()
+        with self._book.writing() as session:
+            row = session.get(ChoreRow, chore)
+            if row is None:
+                session.add(ChoreRow(name=chore, done=now))
+                return True
+            # A clock that was set back must not keep chores from being done.
+            if timedelta() <= now - row.done < every:
+                return False
+            row.done = now
+            return True

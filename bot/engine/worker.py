@@ -1,0 +1,210 @@
+"""One process that works: it takes jobs in turn, says that it lives, and takes over from those that died."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from bot.engine.durable import Durable, Work
+from bot.engine.leases import BEAT_SECONDS, Leases, WorkerId
+from bot.engine.outcome import Outcome, Settled, Taking, ToWork, Waits
+from bot.engine.taken import TakenJobs
+from bot.errors import Fenced, Interrupted
+from bot.job import INSTALLATION_WIDE, Job, JobState
+from bot.jobs import Jobs
+from bot.log import Log
+from memory.errors import Told
+
+TAKES_AT_MOST: Final = 5
+"""A job that ended five processes without coming one step further is given up: more tries cost money."""
+LEAVES_WITHIN_SECONDS: Final = 30.0
+_AGAIN: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chore:
+    """Something that one of all workers does now and then."""
+
+    name: str
+    every: timedelta
+    do: Callable[[], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rhythm:
+    """How often a worker looks around."""
+
+    beat_seconds: float = BEAT_SECONDS
+    look_seconds: float = 1.0
+    leave_seconds: float = LEAVES_WITHIN_SECONDS
+    again: timedelta = _AGAIN  # after an error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """What a worker works with. `taking` gives what takes one job, anew for each: its parts belong to one thread."""
+
+    jobs: Jobs
+    taken: TakenJobs
+    leases: Leases
+    taking: Callable[[], AbstractContextManager[Taking]]
+    chores: tuple[Chore, ...]
+    now: Callable[[], datetime]
+    log: Log
+
+
+class Worker:
+    """Works until `leaving` is set. `woken` may be set by whoever adds a job in this process."""
+
+    def __init__(
+        self,
+        me: WorkerId,
+        durable: Durable,
+        desk: Desk,
+        leaving: threading.Event,
+        *,
+        rhythm: Rhythm | None = None,
+        woken: threading.Event | None = None,
+    ) -> None:
+        self._me, self._durable, self._desk, self._leaving = me, durable, desk, leaving
+        self._rhythm, self._woken = rhythm or Rhythm(), woken or threading.Event()
+        self._busy, self._count = 0, threading.Lock()
+
+    def run(self) -> bool:
+        """Work until told to leave. False when something still holds on after the time that there is for leaving.
+
+        What is not finished goes on elsewhere, or later.
+        """
+        self._desk.leases.beat(self._me)
+        self._durable.start(Work(receive=self._receive, work=self._work))
+        over = threading.Event()
+        beside = [
+            threading.Thread(target=self._live, args=(over,), name="heart", daemon=True),
+            threading.Thread(target=self._do_chores, name="chores", daemon=True),
+        ]
+        for thread in beside:
+            thread.start()
+        self._desk.log.info("worker began", worker=self._me)
+        try:
+            while not self._leaving.is_set():
+                self._carefully("look", self._look)
+                self._woken.wait(self._rhythm.look_seconds)
+                self._woken.clear()
+        finally:
+            self._leaving.set()
+            self._durable.close(self._rhythm.leave_seconds)
+            over.set()
+            for thread in beside:
+                thread.join(self._rhythm.leave_seconds)
+        if idle := self._busy == 0:
+            self._desk.leases.drop(self._me)  # else it stays, and whoever comes next takes over
+        self._desk.log.info("worker left", worker=self._me, jobs_left=self._busy)
+        return idle
+
+    # --- Around the work -------------------------------------------------------------------------------------------
+
+    def _live(self, over: threading.Event) -> None:
+        while not over.wait(self._rhythm.beat_seconds):
+            self._carefully("beat", lambda: self._desk.leases.beat(self._me))
+
+    def _do_chores(self) -> None:
+        while not self._leaving.wait(self._rhythm.look_seconds):
+            for chore in self._desk.chores:
+                self._carefully(chore.name, partial(self._do_if_due, chore))
+
+    def _do_if_due(self, chore: Chore) -> None:
+        if not self._leaving.is_set() and self._desk.taken.claim(chore.name, chore.every):
+            chore.do()
+
+    def _look(self) -> None:
+        for dead in self._desk.leases.dead():
+            if dead != self._me:
+                self._take_over(dead)
+        for job in self._desk.jobs.waiting():
+            self._put(job)
+            self._desk.jobs.taken(job.id)
+        for number in self._desk.taken.due():
+            self._put(self._desk.jobs.get(number))
+
+    def _take_over(self, dead: WorkerId) -> None:
+        """First the work, then the lease: whoever dies in between leaves it to the next one."""
+        count = self._durable.take_over(dead)
+        self._desk.leases.drop(dead)
+        self._desk.log.info("took over", worker=dead, jobs=count)
+
+    def _put(self, job: Job) -> None:
+        issue = f"{job.ref.id}#{job.number}"
+        repository = str(job.ref.id if job.ref.id != INSTALLATION_WIDE else f"i{job.ref.installation}")
+        self._durable.put(self._desk.taken.next_round(job.id), repository=repository, issue=issue)
+
+    # --- The work --------------------------------------------------------------------------------------------------
+
+    def _receive(self, number: int) -> bool:
+        return self._do(number, lambda taking, job: taking.receive(job))
+
+    def _work(self, number: int) -> None:
+        self._do(number, lambda taking, job: taking.work(job))
+
+    def _do(self, number: int, act: Callable[[Taking, Job], Outcome]) -> bool:
+        """Whether the job has to be worked on now. Whatever goes wrong is told to the log, and tried again later."""
+        with self._count:
+            self._busy += 1
+        try:
+            return self._try(number, act)
+        except Fenced as fenced:
+            self._desk.log.warning("left to another process", job=number, why=str(fenced))
+        except Interrupted:
+            self._desk.taken.let_go(number, self._desk.now())
+        except Exception:  # the one place: nothing that one job does may end the others
+            self._desk.log.exception("job failed", job=number)
+            self._desk.taken.failed(number, self._desk.now() + self._rhythm.again)
+        finally:
+            with self._count:
+                self._busy -= 1
+        return False
+
+    def _try(self, number: int, act: Callable[[Taking, Job], Outcome]) -> bool:
+        job = self._desk.jobs.get(number)
+        if job.state in (JobState.DONE, JobState.DEAD):
+            return False
+        with self._desk.taking() as taking:
+            takes = self._desk.taken.take(job.id, taking.progress(job))
+            if takes > TAKES_AT_MOST:
+                self._bury(taking, job)
+                return False
+            return self._settle(job, act(taking, job))
+
+    def _bury(self, taking: Taking, job: Job) -> None:
+        self._desk.log.error("job given up", job=job.id, why=_POISON)
+        taking.bury(job, _POISON)
+        self._desk.taken.let_go(job.id, None)
+        self._desk.jobs.dead(job.id, _POISON)
+
+    def _settle(self, job: Job, outcome: Outcome) -> bool:
+        match outcome:
+            case ToWork():
+                self._desk.taken.undo(job.id)
+                return True
+            case Waits():
+                self._desk.taken.let_go(job.id, outcome.until)
+                self._desk.log.info("job waits", job=job.id, until=outcome.until.isoformat(), why=outcome.why)
+            case Settled():
+                self._desk.taken.let_go(job.id, None)
+                self._desk.jobs.done(job.id, outcome.outcome)
+                self._desk.log.info("job done", job=job.id, kind=job.kind.value, outcome=outcome.outcome)
+        return False
+
+    def _carefully(self, what: str, do: Callable[[], None]) -> None:
+        """What goes wrong around the work ends no worker: it is done again at its next turn."""
+        try:
+            do()
+        except (Told, OSError) as fault:
+            self._desk.log.warning("could not", do=what, why=str(fault))
+
+
+_POISON: Final = f"{TAKES_AT_MOST} processes ended or failed while they worked on it, and it came no step further"

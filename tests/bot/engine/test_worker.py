@@ -1,0 +1,234 @@
+"""Jobs are taken in turn, none is lost, and none is done for ever."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.engine.outcome import Outcome, Settled, ToWork, Waits
+from bot.engine.worker import Chore
+from bot.errors import Interrupted
+from bot.job import Job, JobState
+from memory.types import RunId
+from tests.bot.engine.kit import SECONDS_AT_MOST, Plan, Shop, wish
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+def done(shop: Shop, count: int) -> None:
+    def all_over() -> bool:
+        states = [*shop.states(), *shop.states(repository=71)]
+        return states.count("done") + states.count("dead") == count
+
+    shop.wait(all_over)
+
+
+def test_r5_jobs_of_one_repository_are_worked_on_one_after_the_other_and_of_two_together(shop: Shop) -> None:
+    def act(what: str, _: Job) -> Outcome:
+        if what == "receive":
+            return ToWork()
+        time.sleep(0.3)
+        return Settled(outcome="done")
+
+    plan = Plan(act=act)
+    for number in (1, 2, 3):
+        wish(shop.jobs, number)
+    wish(shop.jobs, 1, repository=71)
+
+    with shop.working(plan):
+        done(shop, 4)
+
+    till = [
+        (began, ended) for repository, began, ended in sorted(plan.spans, key=lambda span: span[1]) if repository == 70
+    ]
+    other = next((began, ended) for repository, began, ended in plan.spans if repository == 71)
+    assert [number for what, number in plan.called if what == "work"].count(1) == 2
+    assert all(first[1] <= second[0] for first, second in itertools.pairwise(till))
+    assert other[0] < till[-1][0]
+
+
+def test_r13_a_job_is_received_while_a_run_of_its_repository_is_at_work(shop: Shop) -> None:
+    release = threading.Event()
+
+    def act(what: str, job: Job) -> Outcome:
+        if what == "work" and job.number == 1:
+            assert release.wait(SECONDS_AT_MOST)
+        return ToWork() if what == "receive" else Settled(outcome="done")
+
+    plan = Plan(act=act)
+    wish(shop.jobs, 1)
+
+    with shop.working(plan):
+        shop.wait(lambda: ("work", 1) in plan.called)
+        wish(shop.jobs, 2)
+        shop.wait(lambda: ("receive", 2) in plan.called)
+        worked = [number for what, number in plan.called if what == "work"]
+        release.set()
+        done(shop, 2)
+
+    assert worked == [1]
+
+
+def test_f13_a_job_that_waits_frees_the_worker_and_is_taken_again_when_its_time_has_come(shop: Shop) -> None:
+    plan = Plan()
+
+    def act(_: str, job: Job) -> Outcome:
+        if plan.called.count(("receive", 1)) == 1 and job.number == 1:
+            return Waits(until=shop.now() + timedelta(seconds=1), why="a limit")
+        return Settled(outcome="done")
+
+    plan.act = act
+    wish(shop.jobs, 1)
+    wish(shop.jobs, 2)
+
+    with shop.working(plan):
+        done(shop, 2)
+
+    assert plan.called.count(("receive", 1)) == 2
+    assert shop.jobs.of_issue(70, 2)[0].state is JobState.DONE
+
+
+def test_f45_a_job_that_always_fails_is_given_up_after_five_tries_and_the_others_go_on(shop: Shop) -> None:
+    def act(_: str, job: Job) -> Outcome:
+        if job.number == 1:
+            raise ZeroDivisionError
+        return Settled(outcome="done")
+
+    plan = Plan(act=act)
+    wish(shop.jobs, 1)
+    wish(shop.jobs, 2)
+
+    with shop.working(plan):
+        done(shop, 2)
+
+    assert (plan.buried, plan.called.count(("receive", 1))) == ([1], 5)
+    assert [job.state for number in (1, 2) for job in shop.jobs.of_issue(70, number)] == [JobState.DEAD, JobState.DONE]
+    assert "came no step further" in shop.jobs.of_issue(70, 1)[0].outcome
+    assert "ZeroDivisionError" in shop.log.getvalue()
+
+
+def test_a_job_that_comes_further_each_time_is_not_given_up(shop: Shop) -> None:
+    plan = Plan()
+
+    def act(_: str, __: Job) -> Outcome:
+        plan.steps += 1
+        if plan.steps < 12:
+            raise ZeroDivisionError
+        return Settled(outcome="done")
+
+    plan.act = act
+    wish(shop.jobs, 1)
+
+    with shop.working(plan):
+        done(shop, 1)
+
+    assert (plan.buried, len(plan.called)) == ([], 12)
+
+
+def test_a_job_that_was_interrupted_is_taken_again_by_the_next_worker(shop: Shop) -> None:
+    def interrupted(what: str, _: Job) -> Outcome:
+        if what == "receive":
+            return ToWork()
+        assert shop.leaving.wait(SECONDS_AT_MOST)
+        raise Interrupted(run=RunId("r1"))
+
+    plan, second = Plan(act=interrupted), Plan()
+    wish(shop.jobs, 1)
+    with shop.working(plan):
+        shop.wait(lambda: ("work", 1) in plan.called)
+
+    shop.leaving.clear()
+    with shop.working(second):
+        done(shop, 1)
+
+    assert second.called == [("receive", 1), ("work", 1)]
+    assert shop.jobs.of_issue(70, 1)[0].outcome == "done"
+
+
+def test_a_chore_is_done_by_one_worker_at_its_time_and_may_fail(shop: Shop) -> None:
+    counted: list[str] = []
+
+    def fails() -> None:
+        counted.append("fails")
+        raise FileNotFoundError(2, "No such file")
+
+    chores = (
+        Chore(name="often", every=timedelta(), do=lambda: counted.append("often")),
+        Chore(name="once", every=timedelta(days=1), do=lambda: counted.append("once")),
+        Chore(name="fails", every=timedelta(days=1), do=fails),
+    )
+
+    with shop.working(Plan(), chores=chores):
+        shop.wait(lambda: counted.count("often") >= 3)
+
+    assert (counted.count("once"), counted.count("fails")) == (1, 1)
+    assert "could not" in shop.log.getvalue()
+
+
+PROCESS = """
+import os, sys, time
+from pathlib import Path
+from bot.engine.outcome import Settled, ToWork
+from tests.bot.engine.kit import Plan, Shop
+home, log, mode = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+def act(what, job):
+    with open(log, "a") as file:
+        file.write(f"{what} {job.number}\\n")
+    if what == "work" and mode == "hang":
+        time.sleep(60)
+    return ToWork() if what == "receive" else Settled(outcome=mode)
+Shop(home).worker(Plan(act=act)).run()
+"""
+
+
+def process(shop: Shop, log: Path, mode: str) -> subprocess.Popen[bytes]:
+    """A worker in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROCESS, str(shop.home), str(log), mode],
+        cwd=Path(__file__).parents[3],
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def test_f42_what_a_killed_process_had_in_hands_is_taken_over(shop: Shop, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    wish(shop.jobs, 1)
+    wish(shop.jobs, 2)
+    first = process(shop, log, "hang")
+    shop.wait(lambda: log.exists() and "work" in log.read_text())
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+
+    with shop.working(plan := Plan()):
+        done(shop, 2)
+
+    assert sorted(number for what, number in plan.called if what == "work") == [1, 2]
+    assert "took over" in shop.log.getvalue()
+
+
+def test_f43_what_a_frozen_process_had_in_hands_is_taken_over(shop: Shop, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    wish(shop.jobs, 1)
+    first = process(shop, log, "hang")
+    shop.wait(lambda: log.exists() and "work" in log.read_text())
+    first.send_signal(signal.SIGSTOP)
+    try:
+        with shop.working(plan := Plan()):
+            done(shop, 1)
+    finally:
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait()
+
+    assert plan.called == [("work", 1)]
