@@ -42,7 +42,9 @@ def both(alert: tuple[ErrorSignature, ...], red: tuple[ErrorSignature, ...]) -> 
     return (*alert, *(signature for signature in red if not keys >= set(signature.keys.values())))
 
 
-def asking_of(scope: Scope, at: datetime, found: tuple[ErrorSignature, ...], environment: str) -> Asking:
+def asking_of(
+    scope: Scope, at: datetime, found: tuple[ErrorSignature, ...], environment: str, rule: str = "auto"
+) -> Asking:
     """What memory is asked with; `at` is when the run began."""
     return Asking(
         scope=scope,
@@ -50,4 +52,5 @@ def asking_of(scope: Scope, at: datetime, found: tuple[ErrorSignature, ...], env
         headline=headline(found[0]) if found else "",
         signatures=found,
         environment=environment,
+        rule=rule,
     )

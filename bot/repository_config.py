@@ -10,6 +10,8 @@ from bot.check_config import folder_of, read_checks
 from bot.config import ATTEMPTS_AT_MOST
 from bot.errors import ConfigUnreadable
 from bot.toml_table import TomlTable, parse_toml
+from memory.calibration import AUTO
+from memory.rules import RuleName
 from stages.policy import Policy
 from stages.report import Check
 
@@ -38,7 +40,8 @@ class RepositoryConfig:
     """What the maintainers decided. No checks means: detect them. `python` is a name, or a path in the
     repository, "" for the default.
 
-    `protected` are patterns added to those that are always protected; none can be taken away here.
+    `protected` are patterns added to those that are always protected; none can be taken away here. `rule` is how notes
+    are judged: a `RuleName`, or auto.
     """
 
     checks: tuple[Check, ...] = ()
@@ -48,6 +51,7 @@ class RepositoryConfig:
     protected: tuple[str, ...] = ()
     size: PatchSize = field(default_factory=PatchSize)
     attempts: int | None = None
+    rule: str = AUTO
 
 
 def read_repository_config(data: bytes | None, source: str = PATH) -> RepositoryConfig:
@@ -56,7 +60,7 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
     Raises ConfigUnreadable, ConfigBroken, UnknownSetting and WrongSetting.
     """
     table = TomlTable(parse_toml(_text(data or b"", source), source), source=source)
-    checks, services, size = (table.table(key) for key in ("checks", "services", "size"))
+    checks, services, size, memory = (table.table(key) for key in ("checks", "services", "size", "memory"))
     config = RepositoryConfig(
         checks=read_checks(checks, services),
         python=_matching(table, "python", _PYTHON, "a name such as python3.12, or a path inside the repository"),
@@ -65,8 +69,9 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
         protected=_protected(table),
         size=PatchSize(**{key: size.whole(key, 1, _SIZE_AT_MOST) for key in ("files", "lines", "bytes")}),
         attempts=table.whole("attempts", 1, ATTEMPTS_AT_MOST),
+        rule=memory.choice("rule", (AUTO, *RuleName)) or AUTO,
     )
-    for one in (size, table):
+    for one in (size, memory, table):
         one.close()
     return config
 

@@ -29,6 +29,7 @@ def audit(session: Session, injection: Injection, scrub: Scrub) -> None:
         prompt_hash=short(injection.prompt_hash),
         version=injection.version,
         rule=short(injection.rule),
+        looked_for=short(" ".join(injection.looked_for)),
         at=injection.at,
     )
     session.add(row)
@@ -68,5 +69,6 @@ def _injection(session: Session, row: InjectionRow) -> Injection:
         rule=row.rule,
         shown=tuple(Record(id=one.record, lines=(), score=one.score, why=one.why) for one in candidates if one.shown),
         left_out=tuple(LeftOut(id=one.record, why=one.why, score=one.score) for one in candidates if not one.shown),
+        looked_for=tuple(row.looked_for.split()),
         at=row.at,
     )

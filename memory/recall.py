@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from memory.budget import Allowance
+from memory.calibration import Calibration, rule_for
 from memory.lessons import RECORD_AT_MOST as LESSON_AT_MOST
 from memory.lessons import render
 from memory.notes import RECORD_AT_MOST as NOTE_AT_MOST
 from memory.notes import name
-from memory.rules import FEW_NOTES, Coverage, Judgement, PerWord, Rule, Scored
+from memory.rules import FEW_NOTES, Coverage, Judgement, Rule, Scored
 from memory.search import Index, IndexUnusable, Search
 from memory.slots import Scrub
 from memory.text import fold, one_line
@@ -48,19 +49,23 @@ class Shelf(Protocol):
     def chunks(self, version: MemoryVersion) -> Sequence[Chunk]:
         """The live notes."""
 
+    def calibration(self, version: MemoryVersion) -> Calibration | None:
+        """What was measured on the notes until this version."""
+
 
 class Recall:
     """Chooses by code what goes into a prompt. Holds the seal: nothing else makes a memory context.
 
-    `rule` judges notes from 20 on; with fewer it is always `coverage`. `scrub` sees what people wrote once more: a run
-    that pinned its version long ago may know a secret that was none then.
+    With fewer than 20 notes the rule is always `coverage`; from there on it is `rule`, or without one what the query
+    wants: `auto` is `calibrated` once that was measured, else `per_word`. `scrub` sees what people wrote once more: a
+    run that pinned its version long ago may know a secret that was none then.
     """
 
     def __init__(
         self, shelf: Shelf, search: Search, rule: Rule | None = None, *, scrub: Scrub = lambda text: text
     ) -> None:
         self._shelf, self._search, self._scrub = shelf, search, scrub
-        self._rule = rule or PerWord()
+        self._rule = rule
 
     def __call__(self, query: MemoryQuery, version: MemoryVersion) -> MemoryContext:
         """The context of one call. Raises IndexUnusable when the notes cannot be searched."""
@@ -93,8 +98,12 @@ class Recall:
         index = self._search.open(version.digest, lambda: self._shelf.chunks(version))
         if index.digest != version.digest:
             raise IndexUnusable(folder="the search engine", reason="its index is of another version")
-        rule = Coverage() if index.totals.notes < FEW_NOTES else self._rule
-        return index, rule.judge(index, query)
+        return index, self._rule_of(index.totals.notes, query, version).judge(index, query)
+
+    def _rule_of(self, notes: int, query: MemoryQuery, version: MemoryVersion) -> Rule:
+        if notes < FEW_NOTES:
+            return Coverage()
+        return self._rule or rule_for(notes, query.rule, self._shelf.calibration(version))
 
 
 def _tuning(rules: Sequence[str], scrub: Scrub) -> Block:
@@ -125,7 +134,7 @@ def _notes(judgement: Judgement, index: Index, environment: str, scrub: Scrub) -
         chunk = _scrubbed(index.chunk(scored.row), scrub)
         called = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
         if scored.score < judgement.threshold:
-            allowance.refuse(called, f"below the threshold {judgement.threshold:.2f}", scored.score)
+            allowance.refuse(called, _below(judgement.threshold, scored), scored.score)
         elif (other := _other_environment(chunk, environment)) is not None:
             allowance.refuse(called, f"for {other}, not for {one_line(environment)}", scored.score)
         elif chunk.text in shown_texts:
@@ -134,6 +143,11 @@ def _notes(judgement: Judgement, index: Index, environment: str, scrub: Scrub) -
             shown_texts[chunk.text] = called
             allowance.offer(_note(called, chunk, scored, judgement.threshold))
     return allowance.block()
+
+
+def _below(threshold: float, scored: Scored) -> str:
+    short = f"{threshold - scored.score:.2f} below the threshold {threshold:.2f}"
+    return f"{short}: {scored.why}" if scored.why else short
 
 
 def _note(called: str, chunk: Chunk, scored: Scored, threshold: float) -> Record:

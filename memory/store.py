@@ -6,7 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from memory import audit, lesson_table, publishing, recording, versions
+from memory import audit, calibration_table, lesson_table, publishing, recording, versions
+from memory.calibration import Calibration
 from memory.database import reading, writing
 from memory.prepared import prepare
 from memory.recording import Recorded, RecordedEnding
@@ -80,6 +81,23 @@ class MemoryStore:
         """The maintainers' rules, one for each line."""
         with reading(self._engine) as session:
             return versions.tuning(session, version)
+
+    # --- Calibration -----------------------------------------------------------------------------------------------
+
+    def calibration(self, version: MemoryVersion) -> Calibration | None:
+        """The last calibration that was made until `version`."""
+        with reading(self._engine) as session:
+            return calibration_table.calibration(session, version)
+
+    def changed_since_calibration(self, version: MemoryVersion) -> float | None:
+        """The share of notes that changed since then; None when none was made."""
+        with reading(self._engine) as session:
+            return calibration_table.changed(session, version)
+
+    def keep_calibration(self, version: MemoryVersion, made: Calibration) -> MemoryVersion:
+        """A new version of the repository that carries `made`; a run that pinned an older one goes on as it was."""
+        with writing(self._engine) as session:
+            return calibration_table.keep(session, version, made)
 
     # --- Endings and lessons ---------------------------------------------------------------------------------------
 

@@ -173,6 +173,28 @@ class TuningRow(Scoped, table=True):
     live_until: int | None
 
 
+class CalibrationRow(Scoped, table=True):
+    """What was measured for a version; later ones carry it until the next."""
+
+    __tablename__ = "calibration"
+
+    installation: str = Field(primary_key=True)
+    repository: str = Field(primary_key=True)
+    version: int = Field(primary_key=True)
+    algorithm: str
+    basis: str
+    level: float
+    threshold: float
+    notes: int
+    false_hits: int
+    false_of: int
+    found_hits: int
+    found_of: int
+    right_hits: int
+    right_of: int
+    at: datetime = Field(sa_type=Moment)
+
+
 class InjectionRow(Scoped, table=True):
     """One prompt: which memory it was given."""
 
@@ -185,6 +207,7 @@ class InjectionRow(Scoped, table=True):
     prompt_hash: str
     version: int
     rule: str
+    looked_for: str = ""
     at: datetime = Field(sa_type=Moment)
 
 

@@ -185,6 +185,7 @@ class MemoryQuery:
     body: str = ""  # of the ticket, as it came: only the calibrated rule looks at its words
     signatures: tuple[ErrorSignature, ...] = ()
     environment: str = ""
+    rule: str = "auto"  # by which notes are judged, as the repository wants it
     at: datetime  # when the run began: what has expired by then is not shown
 
 
@@ -275,4 +276,5 @@ class Injection:
     rule: str
     shown: tuple[Record, ...]
     left_out: tuple[LeftOut, ...]
+    looked_for: tuple[str, ...] = ()  # the words that notes were searched with
     at: datetime

@@ -22,6 +22,7 @@ class Asking:
     headline: str = ""  # of the alert
     signatures: tuple[ErrorSignature, ...] = ()
     environment: str = ""
+    rule: str = "auto"  # by which notes are judged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +86,7 @@ class Case:
             body=self.ticket.body,
             signatures=self.asking.signatures,
             environment=self.asking.environment,
+            rule=self.asking.rule,
             at=self.asking.at,
         )
 

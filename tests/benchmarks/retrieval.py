@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory.calibrated import Calibrated
-from memory.calibration import ALGORITHM, calibrate
+from memory.calibration import ALGORITHM
+from memory.measuring import measure
 from memory.rules import PerWord, Rule
 from tests.benchmarks.intervals import Share
 from tests.benchmarks.retrieval_data import SCOPE, Corpus, read
@@ -140,7 +141,7 @@ def _calibrated(asked: Sequence[tuple[int, Asked]], parts: Sequence[Corpus], lev
     for part in parts:
         with opened(part.chunks) as (shelf, search):
             index = search.open(VERSION.digest, lambda: shelf.chunks(VERSION))
-            calibration = calibrate(index, SCOPE, datetime(2026, 1, 1, tzinfo=UTC), level=level)
+            calibration = measure(index, SCOPE, datetime(2026, 1, 1, tzinfo=UTC), level=level).calibration
         thresholds.append(calibration.threshold)
         bases.append(calibration.basis.value)
     return {

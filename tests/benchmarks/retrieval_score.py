@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.calibration import Calibration
 from memory.index import FtsSearch
 from memory.recall import Recall
 from memory.rules import Rule
@@ -49,6 +50,9 @@ class Notes:
 
     def chunks(self, version: MemoryVersion) -> Sequence[Chunk]:
         return self._chunks
+
+    def calibration(self, version: MemoryVersion) -> Calibration | None:
+        return None
 
 
 class Hiding:

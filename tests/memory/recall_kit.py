@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from memory.calibration import Calibration
 from memory.notes import chunks
 from memory.types import (
     Chunk,
@@ -38,6 +39,7 @@ class ShelfOf:
     lessons: Sequence[tuple[Lesson, str]] = ()
     rules: Sequence[str] = ()
     unread: int = 0  # lessons that are eligible too
+    measured: Calibration | None = None
     asked_for_chunks: int = field(default=0, init=False)
 
     def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
@@ -49,6 +51,9 @@ class ShelfOf:
     def chunks(self, version: MemoryVersion) -> Sequence[Chunk]:
         self.asked_for_chunks += 1
         return chunks_of(self.notes)
+
+    def calibration(self, version: MemoryVersion) -> Calibration | None:
+        return self.measured
 
 
 def chunks_of(notes: Sequence[NoteFile]) -> list[Chunk]:
@@ -64,7 +69,7 @@ def filler(count: int) -> list[NoteFile]:
     return [note(f"filler{n:03}.md", f"# Filler qq{n:03}\nNothing about alpha{n % 7} here") for n in range(count)]
 
 
-def asking(title: str, *, headline: str = "", body: str = "", environment: str = "") -> MemoryQuery:
+def asking(title: str, *, headline: str = "", body: str = "", environment: str = "", rule: str = "auto") -> MemoryQuery:
     return MemoryQuery(
         scope=SCOPE,
         ticket=TicketId("7"),
@@ -73,6 +78,7 @@ def asking(title: str, *, headline: str = "", body: str = "", environment: str =
         headline=headline,
         body=body,
         environment=environment,
+        rule=rule,
         at=NOW,
     )
 

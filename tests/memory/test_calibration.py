@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.calibration import ALGORITHM, Basis, Calibration, Labelled, calibrate, fixed_threshold
+from memory.calibration import ALGORITHM, Basis, Calibration, fixed_threshold
 from memory.index import FtsIndex, FtsSearch
 from memory.intervals import Share
+from memory.measuring import Labelled, measure
 from memory.rules import Coverage, PerWord
 from memory.types import NoteFile
 from memory.without import Without
@@ -56,7 +57,7 @@ def test_all_of_all_bounds_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def calibration(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
-    return calibrate(index_of(tmp_path_factory.mktemp("index"), 110), SCOPE, NOW)
+    return measure(index_of(tmp_path_factory.mktemp("index"), 110), SCOPE, NOW).calibration
 
 
 def test_without_tickets_the_notes_ask_the_index_without_themselves(calibration: Calibration) -> None:
@@ -74,7 +75,7 @@ def test_fewer_than_299_questions_never_prove_one_percent(calibration: Calibrati
 
 
 def test_few_notes_leave_the_fixed_threshold(tmp_path: Path) -> None:
-    calibration = calibrate(index_of(tmp_path, 30), SCOPE, NOW)
+    calibration = measure(index_of(tmp_path, 30), SCOPE, NOW).calibration
 
     assert (calibration.basis, calibration.threshold) == (Basis.FIXED, fixed_threshold(30))
 
@@ -83,13 +84,13 @@ def test_siblings_among_the_notes_do_not_raise_the_threshold(tmp_path: Path) -> 
     pairs = [replace(topic(n // 2), path=f"n{n:03}.md", text=topic(n // 2).text + f" part{n}") for n in range(120)]
     index = FtsSearch(tmp_path).open("d", lambda: chunks_of(pairs))
 
-    assert calibrate(index, SCOPE, NOW).basis is Basis.FIXED
+    assert measure(index, SCOPE, NOW).calibration.basis is Basis.FIXED
 
 
 def test_with_enough_tickets_the_threshold_rests_on_them(tmp_path: Path) -> None:
     index = index_of(tmp_path, 150)
 
-    calibration = calibrate(index, SCOPE, NOW, [ticket(n) for n in range(120)])
+    calibration = measure(index, SCOPE, NOW, [ticket(n) for n in range(120)]).calibration
 
     assert calibration.basis is Basis.TICKETS
     assert calibration.false.of == 120
@@ -101,15 +102,23 @@ def test_with_enough_tickets_the_threshold_rests_on_them(tmp_path: Path) -> None
 def test_a_ticket_that_no_note_answers_counts_only_as_a_negative(tmp_path: Path) -> None:
     tickets = [*map(ticket, range(99)), Labelled(query=asking("No such thing")), Labelled(query=asking(""))]
 
-    calibration = calibrate(index_of(tmp_path, 150), SCOPE, NOW, tickets)
+    calibration = measure(index_of(tmp_path, 150), SCOPE, NOW, tickets).calibration
 
     assert (calibration.false.of, calibration.found.of) == (101, 99)
 
 
-def test_a_calibration_ends_when_the_notes_or_the_algorithm_change(calibration: Calibration) -> None:
+def test_a_calibration_ends_when_the_algorithm_changes(calibration: Calibration) -> None:
     assert calibration.algorithm == ALGORITHM
-    assert [calibration.fits(notes) for notes in (110, 121, 122, 98)] == [True, True, False, False]
-    assert not replace(calibration, algorithm="older").fits(110)
+    assert calibration.fits
+    assert not replace(calibration, algorithm="older").fits
+
+
+def test_a_calibration_grows_stricter_with_the_notes_and_never_looser(calibration: Calibration) -> None:
+    thresholds = [calibration.threshold_at(notes) for notes in (50, 110, 500, 5_000)]
+
+    assert thresholds[0] == thresholds[1] == calibration.threshold
+    assert thresholds == sorted(thresholds)
+    assert thresholds[2] < thresholds[3]
 
 
 def test_the_fixed_threshold_grows_with_the_notes_and_with_strictness() -> None:

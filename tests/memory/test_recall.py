@@ -122,7 +122,8 @@ def test_an_unrelated_ticket_gets_no_note_and_the_best_rejected_ones_are_written
     assert context.notes.eligible == 0
     assert len(context.notes.left_out) == 3
     for left in context.notes.left_out:
-        assert left.why == "below the threshold 1.80"
+        assert left.score is not None
+        assert left.why.startswith(f"{1.8 - left.score:.2f} below the threshold 1.80: bm25 ")
         assert left.score is not None
         assert 0 < left.score < 1.8
 
