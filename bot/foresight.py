@@ -37,6 +37,6 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
     now, scope = app.book.now(), app.scope(repository)
     version = app.stores.memory.publish_sources(scope, read_sources(repository, commit, config), now)
     found = signatures_of(ticket, view_of(repository.files(commit)))
-    asking = asking_of(scope, now, found, config.environment, config.rule)
+    asking = asking_of(scope, now, found, config.environment, config.memory.rule)
     query = Case(ticket=ticket, asking=asking).query(entry_point)
     return Foresight(signatures=found, context=app.stores.context(query, version))

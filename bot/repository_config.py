@@ -36,12 +36,18 @@ class PatchSize:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MemoryConfig:
+    """How notes are judged: `rule` is a `RuleName`, or auto."""
+
+    rule: str = AUTO
+
+
+@dataclass(frozen=True, kw_only=True)
 class RepositoryConfig:
     """What the maintainers decided. No checks means: detect them. `python` is a name, or a path in the
     repository, "" for the default.
 
-    `protected` are patterns added to those that are always protected; none can be taken away here. `rule` is how notes
-    are judged: a `RuleName`, or auto.
+    `protected` are patterns added to those that are always protected; none can be taken away here.
     """
 
     checks: tuple[Check, ...] = ()
@@ -51,7 +57,7 @@ class RepositoryConfig:
     protected: tuple[str, ...] = ()
     size: PatchSize = field(default_factory=PatchSize)
     attempts: int | None = None
-    rule: str = AUTO
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
 
 
 def read_repository_config(data: bytes | None, source: str = PATH) -> RepositoryConfig:
@@ -69,7 +75,7 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
         protected=_protected(table),
         size=PatchSize(**{key: size.whole(key, 1, _SIZE_AT_MOST) for key in ("files", "lines", "bytes")}),
         attempts=table.whole("attempts", 1, ATTEMPTS_AT_MOST),
-        rule=memory.choice("rule", (AUTO, *RuleName)) or AUTO,
+        memory=MemoryConfig(rule=memory.choice("rule", (AUTO, *RuleName)) or AUTO),
     )
     for one in (size, memory, table):
         one.close()

@@ -141,7 +141,9 @@ class Runner:
         pursuit.journal.at("ticket")
         shown = ", ".join(label(signature) for signature in pursuit.signatures)
         pursuit.tell(facts.Decided(what=f"the ticket shows {shown}" if shown else "the ticket shows no error text"))
-        asking = asking_of(run.scope, run.created, pursuit.signatures, pursuit.environment, self._bench.config.rule)
+        asking = asking_of(
+            run.scope, run.created, pursuit.signatures, pursuit.environment, self._bench.config.memory.rule
+        )
         case = Case.of(run.ticket, asking, checks=base.checks, baseline=base.reports)
         return pursuit.with_notes(case, next_attempt(pursuit.stores.steps, run))
 

@@ -132,7 +132,7 @@ class Verifier:
         alert = signatures_of(run.ticket, pursuit.view)
         red = signatures_of_red(fix.red, fix.reproduction, pursuit.view) if fix.red else ()
         pursuit.signatures = both(alert, red)
-        asking = asking_of(run.scope, run.created, alert, pursuit.environment, self._bench.config.rule)
+        asking = asking_of(run.scope, run.created, alert, pursuit.environment, self._bench.config.memory.rule)
         case = Case.of(run.ticket, asking, checks=now.checks, baseline=now.reports)
         return case.asked_with(pursuit.signatures)
 

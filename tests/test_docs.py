@@ -31,6 +31,7 @@ EXAMPLES: Final = {
     "size": "[size]\nfiles = 1\nlines = 2\nbytes = 3\n",
     "protected": 'protected = ["*.sql"]\n',
     "attempts": "attempts = 2\n",
+    "memory": '[memory]\nrule = "coverage"\n',
 }
 
 

@@ -75,6 +75,8 @@ def test_pytest_without_arguments_is_a_check() -> None:
     [
         ("protectd = []", "Unknown setting protectd in .github/ticketsmith.toml. Did you mean protected?"),
         ("[size]\nfils = 1", "Unknown setting size.fils in .github/ticketsmith.toml. Did you mean files?"),
+        ("[memory]\nrules = 1", "Unknown setting memory.rules in .github/ticketsmith.toml. Did you mean rule?"),
+        ('[memory]\nrule = "best"', "memory.rule must be one of auto, per_word, coverage, calibrated, not 'best'."),
         ("[checks.u]\npytest = []\nfolders = 'x'", "Unknown setting checks.u.folders in"),
         ("[checks.u]\nfolder = 'x'", "checks.u.pytest must be a list of arguments, or command a list in its place"),
         ("[checks.u]\npytest = []\ncommand = ['x']", "in its place, not both."),
