@@ -15,11 +15,13 @@ from typing import ClassVar, Final, final
 
 from stages.errors import ParkCause, Parked, Refused, Stopped
 from stages.sandbox.command import CHANNELS_BELOW, Bounds, Command, Level, Ran
-from stages.sandbox.faults import NoStart, Unusable
-from stages.sandbox.growth import Used
+from stages.sandbox.faults import NoNetwork, NoStart, Unusable
+from stages.sandbox.growth import Growth, Used
+from stages.sandbox.hosts import Host
+from stages.sandbox.memory import Memory
 from stages.sandbox.orphans import adopted
 from stages.sandbox.running import Guard, Job, Killed, follow
-from stages.sandbox.tree import own, user_for
+from stages.sandbox.tree import give, own, user_for
 from stages.sandbox.wires import Wires
 
 SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
@@ -71,14 +73,18 @@ class Sandbox(ABC):
 
     def _run(self, command: Command, stopped: Callable[[], bool]) -> Ran:
         begun, user = time.monotonic(), user_for(command.tree)
+        if command.hosts and self.level is Level.LANDLOCK:
+            raise NoNetwork(hosts=", ".join(command.hosts))
         if command.tree_writable:
             own(command.tree)
+        if command.kept is not None and user is not None:
+            give(command.kept, user)
         with (
             Wires(command, self._bounds, user) as wires,
             self._orphans_kept(),
             self._started(command, wires, user) as (job, folders),
         ):
-            killed = follow(job, wires, self._guard(command, stopped, folders))
+            killed = follow(job, wires, self._guard(command, stopped, folders, job.pid))
         if killed is Killed.STOP:
             raise Stopped
         return self._ran(wires, killed, time.monotonic() - begun)
@@ -87,9 +93,15 @@ class Sandbox(ABC):
         # The kernel ends a namespace of processes whole, and bwrap leaves the last of it to whoever adopts.
         return nullcontext() if self.level is Level.BUBBLEWRAP else adopted()
 
-    def _guard(self, command: Command, stopped: Callable[[], bool], folders: tuple[Path, ...]) -> Guard:
+    def _guard(self, command: Command, stopped: Callable[[], bool], folders: tuple[Path, ...], pid: int) -> Guard:
         at_most = Used(bytes=self._bounds.tree_bytes, files=self._bounds.tree_files)
-        return Guard(command.timeout_seconds, stopped, folders, at_most)
+        kept = () if command.kept is None else (command.kept,)
+        return Guard(
+            command.timeout_seconds,
+            stopped,
+            Growth((*folders, *kept), at_most),
+            Memory(pid, at_most=self._bounds.together_bytes),
+        )
 
     def _ran(self, wires: Wires, killed: Killed | None, seconds: float) -> Ran:
         status = wires.told("exit-code")
@@ -108,6 +120,9 @@ class Sandbox(ABC):
             level=self.level,
             reported_cut=wires.reported.cut,
             filled_disk=killed is Killed.DISK,
+            filled_memory=killed is Killed.MEMORY,
+            reached=wires.outlet.reached if wires.outlet else (),
+            refused=wires.outlet.refused if wires.outlet else (),
         )
 
     def _parked(self, reason: str, cause: ParkCause = ParkCause.SANDBOX) -> Parked:
@@ -141,6 +156,9 @@ def _problems(command: Command, tree: Path) -> Iterator[str]:
     yield from _channel_problems(command)
     yield from _path_problems(command, tree)
     yield from _lent_problems(command, tree)
+    yield from _kept_problems(command, tree)
+    for host in command.hosts:
+        Host.parse(host)
 
 
 def _channel_problems(command: Command) -> Iterator[str]:
@@ -171,6 +189,17 @@ def _lent_problems(command: Command, tree: Path) -> Iterator[str]:
             yield f"{place} is no place in the tree"
         elif here.is_symlink() or (here.exists() and not (here.is_dir() and _is_empty(here))):
             yield f"something is at {place} in the tree already"
+
+
+def _kept_problems(command: Command, tree: Path) -> Iterator[str]:
+    kept = command.kept
+    if kept is None:
+        return
+    # A link on the way would open what it leads to.
+    if not kept.is_dir() or kept.resolve() != kept or len(kept.parts) <= 2 or tree.is_relative_to(kept):
+        yield f"{kept} is no folder that a command may keep"
+    if kept.is_relative_to(tree):
+        yield f"{kept} lies in the tree"
 
 
 def _is_empty(folder: Path) -> bool:

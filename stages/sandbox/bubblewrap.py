@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,11 +15,14 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Final
 
+from stages.sandbox import door
 from stages.sandbox.base import SYSTEM_PATH, Sandbox
 from stages.sandbox.command import Bounds, Command, Level
 from stages.sandbox.faults import NoProgram, NoStart
+from stages.sandbox.interpreter import needed_by
 from stages.sandbox.lent import shown
-from stages.sandbox.limits import limits
+from stages.sandbox.limits import DIES_FIRST, limits
+from stages.sandbox.outlet import DOOR_PORT
 from stages.sandbox.running import Job
 from stages.sandbox.seccomp import filter_program
 from stages.sandbox.wires import Wires
@@ -40,6 +45,11 @@ _READABLE: Final = (
 )
 _TO_STOP_BEING_ROOT: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _TO_ENTER_THE_TREE: Final = "CAP_DAC_READ_SEARCH"  # which is the other user's already
+# What programs look at, in either spelling; the last two are Node's.
+_PROXY: Final = (
+    *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    *("npm_config_proxy", "npm_config_https_proxy"),
+)
 _LOOK_EVERY_SECONDS, _STARTS_WITHIN_SECONDS = 0.1, 30.0
 
 
@@ -61,6 +71,8 @@ class BubblewrapJob(Job):
             # namespace from its beginning.
             for kind, value in limits(bounds, reserves=reserves).items():
                 resource.prlimit(inner, kind, (value, value))
+            with contextlib.suppress(OSError):
+                Path(f"/proc/{inner}/oom_score_adj").write_text(DIES_FIRST)
         self._wires.hang_up()
 
     def kill(self) -> None:
@@ -91,7 +103,8 @@ class Bubblewrap(Sandbox):
             options = "\0".join(self._options(command, wires, user, lent)).encode(errors="surrogateescape")
             # Through a file in memory: whoever lists processes outside sees neither environment nor paths.
             started = [self._program("bwrap"), "--args", str(wires.file("options", options)), "--"]
-            job = BubblewrapJob(wires.spawn([*started, *self._drop_root(user), *command.arguments]), wires)
+            program = (*self._drop_root(user), *_through_the_door(wires), *command.arguments)
+            job = BubblewrapJob(wires.spawn([*started, *program]), wires)
             try:
                 job.limit(self._bounds, reserves=command.reserves)
                 yield job, (command.tree,)
@@ -107,13 +120,17 @@ class Bubblewrap(Sandbox):
         yield from _identity(user)
         yield from _system(wires, _USER_INSIDE if user is None else user)
         yield from self._temporary(user)
-        yield from _further(command.readable)
+        yield from _further((*command.readable, *(_needed_at_the_door() if command.hosts else ())))
+        if command.kept is not None:
+            yield from _folders([command.kept])
+            yield from ("--bind", str(command.kept), str(command.kept))
         yield from ("--bind" if command.tree_writable else "--ro-bind", str(command.tree), str(TREE))
         for outside, place in lent:
             yield from ("--ro-bind", str(outside), str(TREE / place))
         yield from ("--chdir", str(TREE / command.folder), "--remount-ro", "/dev", "--remount-ro", "/")
         ours = {"PATH": SYSTEM_PATH, "HOME": HOME, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108 - its own
-        for name, value in (ours | dict(command.environment)).items():
+        proxy = dict.fromkeys(_PROXY, f"http://127.0.0.1:{DOOR_PORT}") if command.hosts else {}
+        for name, value in (ours | proxy | dict(command.environment)).items():
             yield from ("--setenv", name, value)
 
     def _temporary(self, user: int | None) -> Iterator[str]:
@@ -133,6 +150,17 @@ class Bubblewrap(Sandbox):
         if found is None:
             raise NoProgram(program=name)
         return found
+
+
+def _through_the_door(wires: Wires) -> tuple[str, ...]:
+    if wires.outlet is None:
+        return ()
+    number = wires.door(wires.outlet)
+    return (sys.executable, "-I", "-S", door.__file__, str(number), str(DOOR_PORT))
+
+
+def _needed_at_the_door() -> tuple[Path, ...]:
+    return (*needed_by(Path(sys.executable)), Path(door.__file__))
 
 
 def _identity(user: int | None) -> tuple[str, ...]:

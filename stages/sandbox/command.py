@@ -33,7 +33,9 @@ class Command:
     to a second descriptor, `secret_channel`, that the command reads once. The environment is PATH, HOME, TMPDIR and
     LANG as the sandbox sets them, under these variables, and nothing else. `lent` are places in its tree where there is
     nothing, and folders outside: a folder is made there that shows, read-only, what is in the one outside. `reserves`
-    is for programs that reserve far more addresses than they use memory, as V8 and the JVM do.
+    is for programs that reserve far more addresses than they use memory, as V8 and the JVM do. `hosts` are places in
+    the network, as `name`, `name:port` or an address, that it may reach through an HTTP proxy which its environment
+    names; all else stays closed. `kept` is a further folder that it may write, at the path that it has outside.
     """
 
     arguments: tuple[str, ...]
@@ -49,6 +51,8 @@ class Command:
     tree_writable: bool = True
     lent: tuple[tuple[str, Path], ...] = ()
     reserves: bool = False
+    hosts: tuple[str, ...] = ()
+    kept: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +62,7 @@ class Ran:
     `exit_status` is 128 + the signal's number for a command that a signal ended.
     """
 
-    exit_status: int | None  # None when the sandbox killed it: time-out or a full disk
+    exit_status: int | None  # None when the sandbox killed it: time-out, a full disk or too much memory
     timed_out: bool
     output: str
     reported: bytes
@@ -66,13 +70,17 @@ class Ran:
     level: Level
     reported_cut: bool = False  # more was reported than the bounds allow, and left out
     filled_disk: bool = False  # killed because its files grew past the bounds
+    filled_memory: bool = False  # killed because all its processes together took more than the bounds
+    reached: tuple[str, ...] = ()  # hosts that it was connected to
+    refused: tuple[str, ...] = ()  # hosts that it asked for and that are not on its list
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
     """What one command may use.
 
-    Memory and processor time count per process, processes and temporary files for the whole command.
+    Memory and processor time count per process, and memory again for all processes together; processes and temporary
+    files count for the whole command.
     """
 
     memory_bytes: int = 8 * 1024 * _MIB
@@ -86,3 +94,5 @@ class Bounds:
     tree_files: int = 512 * 1024  # as many as an ext4 of that size can hold
     output_bytes: int = 64 * 1024
     reported_bytes: int = 64 * _MIB
+    together_bytes: int = 8 * 1024 * _MIB  # of memory; never more than three quarters of the machine's
+    network_bytes: int = 8 * 1024 * _MIB  # both ways, to the hosts of a command that has any

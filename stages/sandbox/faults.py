@@ -21,5 +21,9 @@ class NoStart(Unusable):
     """{reason}"""
 
 
+class NoNetwork(Unusable):
+    """it has no network at all, and this command is to reach {hosts}; bubblewrap can open it to single hosts"""
+
+
 class Undying(Unusable):
     """a process of the command is still there {seconds} seconds after it was killed"""

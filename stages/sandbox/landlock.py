@@ -30,6 +30,10 @@ _READABLE: Final = (
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
+def _kept(command: Command) -> tuple[str, ...]:
+    return () if command.kept is None else (str(command.kept),)
+
+
 class Landlock(Launched):
     """Commands that see the system's files and write their tree, and reach neither network nor foreign processes."""
 
@@ -41,7 +45,7 @@ class Landlock(Launched):
         read_only = () if command.tree_writable else (str(command.tree),)
         rules = {
             "readable": [*_READABLE, *sorted(further), *read_only],
-            "writable": [str(home), *(() if read_only else (str(command.tree),))],
+            "writable": [str(home), *(() if read_only else (str(command.tree),)), *_kept(command)],
             "devices": _DEVICES,
         }
         program = filter_program(namespaces=False)

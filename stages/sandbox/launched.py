@@ -16,7 +16,7 @@ from stages.sandbox import launcher
 from stages.sandbox.base import SYSTEM_PATH, Sandbox
 from stages.sandbox.command import Command
 from stages.sandbox.lent import shown
-from stages.sandbox.limits import limits
+from stages.sandbox.limits import DIES_FIRST, limits
 from stages.sandbox.running import Job
 from stages.sandbox.tree import give, remove
 from stages.sandbox.wires import Wires
@@ -70,6 +70,7 @@ class Launched(Sandbox):
             "channels": [number for number in (command.channel, command.secret_channel) if number is not None],
             "user": user,
             "reads_past_modes": user is not None and _closed_to_others(command),
+            "dies_first": DIES_FIRST,
             "limits": list(limits(self._bounds, reserves=command.reserves).items()),
             **self._walls(command, home),
         }
@@ -77,6 +78,7 @@ class Launched(Sandbox):
 
 def _closed_to_others(command: Command) -> bool:
     # Without mounts of our own, what lies below root's home is out of reach for any other user but by this capability.
-    needed = [command.tree, *command.readable, *(path.resolve() for path in command.readable)]
+    kept = () if command.kept is None else (command.kept,)
+    needed = [command.tree, *kept, *command.readable, *(path.resolve() for path in command.readable)]
     folders = {folder for path in needed for folder in path.parents}
     return any(not folder.stat().st_mode & _OTHERS_MAY_PASS for folder in folders)

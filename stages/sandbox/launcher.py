@@ -142,6 +142,8 @@ def start(order: dict[str, Any], status: int) -> int:
         return pid
     try:
         os.setsid()
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)  # the interpreter ignores them, and a program would inherit that
         _confine(order)
         tell(status, started=True)
         _execute(order["arguments"], order["environment"])
@@ -173,6 +175,7 @@ def _confine(order: dict[str, Any]) -> None:
             "container a range of ids (subuid(5))"
         )
     limit(order["limits"], user)
+    _die_first(order["dies_first"])
     if order["user"] is not None:
         become(user, capability_to_read(rules is not None) if order["reads_past_modes"] else None)
     call(_libc.prctl, PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
@@ -181,6 +184,14 @@ def _confine(order: dict[str, Any]) -> None:
         call(_libc.syscall, LANDLOCK_RESTRICT, rules, 0)
         os.close(rules)
         install(binascii.a2b_base64(order["filter"]))
+
+
+def _die_first(score: str) -> None:
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write(score)
+    except OSError:
+        return
 
 
 def tell(status: int, **fields: object) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Mapping
+from typing import Final
 
 from stages.sandbox.command import Bounds
+
+DIES_FIRST: Final = "1000"
+"""The most that a process can be worth to a kernel that is out of memory (proc(5), oom_score_adj)."""
 
 
 def limits(bounds: Bounds, *, reserves: bool = False) -> Mapping[int, int]:

@@ -1,4 +1,4 @@
-"""Follows a started command to its end, and ends it when time, disk or a person says so."""
+"""Follows a started command to its end, and ends it when time, disk, memory or a person says so."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import closing
 from enum import StrEnum
-from pathlib import Path
 from typing import ClassVar, Final
 
 from stages.sandbox.faults import Undying
-from stages.sandbox.growth import Growth, Used
+from stages.sandbox.growth import Growth
+from stages.sandbox.memory import Memory
 from stages.sandbox.orphans import end_orphans
 from stages.sandbox.wires import Wires
 
@@ -28,6 +28,7 @@ class Killed(StrEnum):
 
     TIME = "time"
     DISK = "disk"
+    MEMORY = "memory"
     STOP = "stop"
 
 
@@ -82,12 +83,12 @@ class Job(ABC):
 
 
 class Guard:
-    """Says when a command must end. `folders` are those that it can fill."""
+    """Says when a command must end."""
 
-    def __init__(self, seconds: float, stopped: Callable[[], bool], folders: tuple[Path, ...], at_most: Used) -> None:
+    def __init__(self, seconds: float, stopped: Callable[[], bool], growth: Growth, memory: Memory) -> None:
         self._until = time.monotonic() + seconds
         self._stopped, self._ask_at = stopped, 0.0
-        self._growth = Growth(folders, at_most)
+        self._growth, self._memory = growth, memory
 
     def verdict(self) -> Killed | None:
         now = time.monotonic()
@@ -97,6 +98,8 @@ class Guard:
             self._ask_at = now + _ASK_EVERY_SECONDS
             if self._stopped():
                 return Killed.STOP
+        if self._memory.too_much():
+            return Killed.MEMORY
         return Killed.DISK if self._growth.too_big() else None
 
     def close(self) -> None:

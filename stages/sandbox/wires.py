@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
 from stages.sandbox.capture import Capped, HeadAndTail
 from stages.sandbox.command import Bounds, Command
+from stages.sandbox.outlet import Outlet
 from stages.sandbox.pump import Pump
 from stages.sandbox.spawn import Line, numbers, spawn
 
@@ -29,6 +31,7 @@ class Wires:
         self._status = Capped(_STATUS_AT_MOST)
         self._theirs: dict[int, int] = {}
         self._held: list[int] = []
+        self.outlet = Outlet(command.hosts, bytes_at_most=bounds.network_bytes) if command.hosts else None
         self._standard(command, user)
         self._channels(command)
 
@@ -39,6 +42,8 @@ class Wires:
         self._close_theirs()
         self.hang_up()
         self.pump.close()
+        if self.outlet is not None:
+            self.outlet.close()
 
     def status(self) -> int:
         """The number of a line on which the sandbox tells what becomes of the command."""
@@ -57,6 +62,13 @@ class Wires:
         number, line = self._free(), Line.secret()
         self._theirs[number] = line.theirs
         self._held.append(line.ours)
+        return number
+
+    def door(self, outlet: Outlet) -> int:
+        """The number of a line over which the sandbox hands out the socket that the proxy listens on."""
+        number, (ours, theirs) = self._free(), socket.socketpair()
+        self._theirs[number] = theirs.detach()
+        outlet.serve(ours.detach())
         return number
 
     def drain(self, number: int, line: Line, add: Callable[[bytes], None]) -> None:

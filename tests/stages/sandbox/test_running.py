@@ -215,6 +215,13 @@ def test_the_status_is_that_of_a_shell(script: str, status: int, way: Way, world
     assert way.run(world.python(script)).exit_status == status
 
 
+@pytest.mark.parametrize("name", ["PIPE", "XFSZ", "INT", "TERM"])
+def test_no_signal_is_ignored_from_the_start(name: str, way: Way, world: World) -> None:
+    ran = way.run(Command(arguments=("sh", "-c", f"kill -{name} $$"), tree=world.tree))
+
+    assert ran.exit_status == 128 + signal.Signals[f"SIG{name}"]
+
+
 def test_a_program_that_does_not_exist_is_told_by_status_and_name(way: Way, world: World) -> None:
     ran = way.run(Command(arguments=("no-such-program",), tree=world.tree))
 

@@ -1,0 +1,65 @@
+"""Hosts that an operator lets commands reach, by exact name and port."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from memory.text import one_line
+from stages.errors import Refused
+
+USUAL_PORT: Final = 443
+
+_PORTS_BELOW: Final = 2**16
+_PLACE: Final = re.compile(r"(?:\[(?P<address>[0-9a-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,254}))(?::(?P<port>[0-9]{1,5}))?")
+_NAME: Final = re.compile(r"(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
+_SHOWN_AT_MOST: Final = 100  # characters
+_HERE: Final = "localhost"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """One place in the network: a name in small letters, or an address, and a port."""
+
+    name: str
+    port: int = USUAL_PORT
+
+    @classmethod
+    def parse(cls, text: str, *, port: int = USUAL_PORT) -> Host:
+        """`name`, `name:port`, `[address]` or `[address]:port`; `port` where none is named. Raises Refused."""
+        found = _PLACE.fullmatch(text.strip().lower())
+        name = (found["address"] or found["name"].rstrip(".")) if found else ""
+        number = int(found["port"] or port) if found else 0
+        if not (_is_address(name) or _NAME.fullmatch(name)) or not 0 < number < _PORTS_BELOW:
+            raise Refused(reason=f"{one_line(text)[:_SHOWN_AT_MOST]!r} is no host, with or without a port")
+        return cls(name=name, port=number)
+
+    @property
+    def named_on_purpose(self) -> bool:
+        """True for an address, and for this machine: whoever wrote it down knew where it leads."""
+        return self.name == _HERE or _is_address(self.name)
+
+    def __str__(self) -> str:
+        name = f"[{self.name}]" if ":" in self.name else self.name
+        return name if self.port == USUAL_PORT else f"{name}:{self.port}"
+
+
+def leads_astray(address: str) -> bool:
+    """True for addresses that no name of another machine may lead to: this one, its neighbours, and whole groups.
+
+    Cloud machines tell their credentials at a link-local address.
+    """
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped
+    return found.is_loopback or found.is_link_local or found.is_unspecified or found.is_multicast or found.is_reserved
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
