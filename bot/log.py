@@ -1,45 +1,77 @@
-"""The log of what runs without a person at a terminal: one JSON object a line, events with fields, never a text."""
+"""The log of long-running processes: events with fields, one JSON object a line. The only door to structlog.
+
+Never a token, never a body: values are scrubbed and cut, and no character of theirs can break or colour a line.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable
-from typing import Any, Protocol, TextIO, cast
+import traceback
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+VALUE_AT_MOST: Final = 500  # characters
+_FRAMES_AT_MOST: Final = 12
+_DELETE: Final = "\x7f"
 
 
-class Log(Protocol):
-    """Where events go. Fields hold ids, names of ours and figures: never a token, and no text of a stranger."""
+class Log:
+    """Writes events to a stream, standard error by default; `clean` takes secrets out of every value."""
 
-    def info(self, event: str, **fields: Any) -> Any: ...
+    def __init__(
+        self,
+        clean: Callable[[str], str] = str,
+        stream: TextIO | None = None,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        # Imported here: commands that log nothing do not pay for it.
+        import structlog
 
-    def warning(self, event: str, **fields: Any) -> Any: ...
+        self._clean_text, self._now = clean, now
+        self._logger = structlog.wrap_logger(
+            structlog.PrintLogger(stream or sys.stderr), processors=[self._line], wrapper_class=structlog.BoundLogger
+        )
 
-    def error(self, event: str, **fields: Any) -> Any: ...
+    def info(self, event: str, **fields: object) -> None:
+        self._logger.msg(event, level="info", **fields)
 
-    def exception(self, event: str, **fields: Any) -> Any: ...
+    def warning(self, event: str, **fields: object) -> None:
+        self._logger.msg(event, level="warning", **fields)
+
+    def error(self, event: str, **fields: object) -> None:
+        self._logger.msg(event, level="error", **fields)
+
+    def exception(self, event: str, **fields: object) -> None:
+        """An error with what is being raised just now: its kind, its words and where it came from."""
+        raised = sys.exc_info()[1]
+        if raised is not None:
+            frames = traceback.extract_tb(raised.__traceback__)[-_FRAMES_AT_MOST:]
+            where = [f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in frames]
+            fields = {
+                **fields,
+                "error": type(raised).__name__,
+                "said": str(raised),
+                "where": " < ".join(reversed(where)),
+            }
+        self._logger.msg(event, level="error", **fields)
+
+    def _line(self, _logger: Any, _method: str, event: Mapping[str, object]) -> str:
+        line = {"at": self._now().isoformat(timespec="milliseconds")}
+        line |= {name: self._plain(event[name]) for name in ("level", "event", *event)}
+        # Escapes whatever is not ASCII too: invisible and bidirectional characters, and every kind of line end.
+        return json.dumps(line, ensure_ascii=True, separators=(",", ":")).replace(_DELETE, "\\u007f")
+
+    def _plain(self, value: object) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        text = self._clean_text(str(value).encode("utf-8", "replace").decode())
+        return text if len(text) <= VALUE_AT_MOST else f"{text[:VALUE_AT_MOST]}…"
 
 
 def open_log(clean: Callable[[str], str], stream: TextIO | None = None) -> Log:
-    """A log on a stream, standard error by default, whose lines have gone through `clean`."""
-    # Imported here: commands that log nothing do not pay for it.
-    import structlog
-
-    class Cleaned:
-        def __init__(self, *_: object) -> None:
-            self._stream = stream or sys.stderr
-
-        def msg(self, line: str) -> None:
-            print(clean(line), file=self._stream, flush=True)
-
-        info = warning = error = exception = msg
-
-    log = structlog.wrap_logger(
-        Cleaned(),
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-    )
-    return cast("Log", log)
+    """A log on a stream, standard error by default, whose values have gone through `clean`."""
+    return Log(clean, stream)
