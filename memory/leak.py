@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -30,16 +31,33 @@ class Leak:
 
 
 def joined(leaks: Iterable[Leak]) -> tuple[Leak, ...]:
-    """In the order of the text; of those that overlap one, with the kind of the first."""
+    """In the order of the text; of those that overlap one, of the kind that says most.
+
+    A random run with a known secret in it is none of its own: what is left of it is looked at without the secret.
+    """
+    every = tuple(leaks)
+    known = _merged(leak for leak in every if leak.kind is not LeakKind.RANDOM)
+    starts = [leak.start for leak in known]
+    random = [leak for leak in every if leak.kind is LeakKind.RANDOM and not _overlaps(leak, known, starts)]
+    return tuple(_merged([*known, *random]))
+
+
+def _merged(leaks: Iterable[Leak]) -> list[Leak]:
     order = list(LeakKind)
     found: list[Leak] = []
-    for leak in sorted(leaks, key=lambda one: (one.start, -one.end, order.index(one.kind))):
+    for leak in sorted(leaks, key=lambda one: (one.start, -one.end)):
         if found and leak.start < found[-1].end:
             last = found[-1]
-            found[-1] = Leak(kind=last.kind, start=last.start, end=max(last.end, leak.end))
+            kind = min(last.kind, leak.kind, key=order.index)
+            found[-1] = Leak(kind=kind, start=last.start, end=max(last.end, leak.end))
         else:
             found.append(leak)
-    return tuple(found)
+    return found
+
+
+def _overlaps(leak: Leak, known: Sequence[Leak], starts: Sequence[int]) -> bool:
+    at = bisect_left(starts, leak.end)
+    return at > 0 and known[at - 1].end > leak.start
 
 
 def without(text: str, leaks: Iterable[Leak], mark: str) -> str:

@@ -81,7 +81,9 @@ def _shapes(text: str) -> Iterator[Leak]:
     for found in shapes.MODEL_KEY.finditer(text):
         if shapes.has_mixture(found[0]):
             yield _leak(LeakKind.TOKEN, found.span())
-    yield from (_leak(LeakKind.ASSIGNED, found.span(2)) for found in shapes.URL_PASSWORD.finditer(text))
+    for found in shapes.URL_PASSWORD.finditer(text):
+        if shapes.is_url_password(found[2]):
+            yield _leak(LeakKind.ASSIGNED, found.span(2))
     yield from (_leak(LeakKind.ASSIGNED, found.span()) for found in shapes.AUTH_TOKEN.finditer(text))
     for found in shapes.AUTHORIZATION.finditer(text):
         if shapes.has_mixture(found[2]):

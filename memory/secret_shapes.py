@@ -7,7 +7,11 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
-_EDGE = r"(?<![A-Za-z0-9])"
+# A token begins where a word does, or behind an escape that was written out, or behind a colour of a terminal.
+_EDGE = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=[0-9\[]m)|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
+    r"|(?<=%[0-9A-Fa-f]{2}))"
+)
 
 # Prefixes that the issuers document, with the shortest tail in use.
 TOKENS: Final = re.compile(
@@ -60,7 +64,8 @@ MODEL_KEY: Final = re.compile(_EDGE + r"sk-[A-Za-z0-9_\-]{20,}")
 AUTH_TOKEN: Final = re.compile(r"(?<=_authToken=)[^\s\"']{8,}")
 URL_PASSWORD: Final = re.compile(r"(?<=://)([^\s/:@\"'<>]{0,64}):([^\s/@\"'<>]{1,200})(?=@)")
 AUTHORIZATION: Final = re.compile(r"(?i)(?<![a-z])(bearer|basic)[ \t]{1,4}([a-z0-9+/=_.~\-]{16,})")
-LONG_RUN: Final = re.compile(r"(?<![A-Za-z0-9+/=_\-])[A-Za-z0-9+/=_\-]{32,}")
+# Behind `h1:` stands the hash of a Go module, behind `;base64,` an image.
+LONG_RUN: Final = re.compile(r"(?<![A-Za-z0-9+/=_\-])(?<!\bh1:)(?<!;base64,)[A-Za-z0-9+/=_\-]{32,}")
 
 _WORD = (
     r"pass(?:word|wd|phrase)|pwd|secret|token|credentials?"
@@ -72,20 +77,44 @@ ASSIGNED: Final = re.compile(
     r"(?:(?P<quote>\\?[\"'])(?P<quoted>[^\s\"'\\]{8,200})"
     r"|(?P<bare>[^\s\"'`,;:=<>(){}\[\]|\\&][^\s\"'`,;<>(){}\[\]|\\&]{7,200})(?P<next>[(\[])?)"
 )
+# Hashes of packages in lock files, with the length that each has.
+_INTEGRITY: Final = re.compile(
+    r"sha1-[A-Za-z0-9+/]{27}=|sha256-[A-Za-z0-9+/]{43}=|sha384-[A-Za-z0-9+/]{64}|sha512-[A-Za-z0-9+/]{86}=="
+)
 _NUMBERS_AT_LEAST: Final = 3
 _PART_AT_LEAST: Final = 20  # characters
 _NAME = re.compile(r"[A-Za-z_$]+\d?(?:[./\-][A-Za-z_]+\d?)*")
+_SNAKE_PART = re.compile(r"(?:[A-Za-z$]{1,40}(?:\d{1,3}[A-Za-z]{1,20}){0,2}\d{0,3}|\d{1,2}[A-Za-z]{1,3})?")
+_CAMEL = re.compile(r"[A-Z][A-Za-z]*[a-z]\d{0,5}(?:[A-Z][a-z]{2,})+")
+_PLACE = re.compile(r"(?i)(?:~|\.{0,2})/[^\s]{0,190}\.[a-z]{1,5}|urn:[^\s]+|https?://[^\s@]+|x-[a-z\-]+")
 _PLACEHOLDER = re.compile(r"(?i)(?:\$|%|#|your|example|change|dummy|x{4,}|\*{3,}|\.{3,})")
+_PASSWORD_WORD = re.compile(r"(?i)(?:my|your|the|some)?_?(?:password|passwd|pass|pwd|token)|\*+|x{3,}")
 
 
 def is_quoted_secret(value: str) -> bool:
-    """True when a quoted text that a secret's name was given is more than a word or a placeholder."""
-    return any(map(str.isalpha, value)) and not value.isalpha() and not _PLACEHOLDER.match(value)
+    """True when a quoted text that a secret's name was given is more than a word, a name, a place or a placeholder."""
+    if not any(map(str.isalpha, value)) or value.isalpha() or _PLACEHOLDER.match(value):
+        return False
+    return not _is_snake(value) and not _PLACE.fullmatch(value)
 
 
 def is_bare_secret(value: str) -> bool:
     """True when what a secret's name was given without quotes looks like a value, not like code or a placeholder."""
-    return has_mixture(value) and not _NAME.fullmatch(value) and not _PLACEHOLDER.match(value)
+    if not has_mixture(value) or _PLACEHOLDER.match(value):
+        return False
+    last = value.rpartition(".")[2] if "_" in value else value
+    return not any(shape.fullmatch(value) for shape in (_NAME, _CAMEL)) and not _is_snake(last)
+
+
+def _is_snake(value: str) -> bool:
+    """True for words joined by underscores, with few digits: a name in code."""
+    parts = value.split("_")
+    return len(parts) > 1 and all(map(_SNAKE_PART.fullmatch, parts))
+
+
+def is_url_password(value: str) -> bool:
+    """True when what stands before the `@` of a URL is more than a word for a password."""
+    return not _PASSWORD_WORD.fullmatch(value)
 
 
 def is_random(run: str) -> bool:
@@ -93,6 +122,8 @@ def is_random(run: str) -> bool:
 
     Hex digits of one case, such as hashes of commits, are not among them. Of a path, each part stands for itself.
     """
+    if _INTEGRITY.fullmatch(run):
+        return False
     if run.startswith("/"):
         return any(len(part) >= _PART_AT_LEAST and is_random(part) for part in run.split("/"))
     kinds = [_kind(character) for character in run]

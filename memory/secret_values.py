@@ -19,8 +19,6 @@ VALUE_AT_LEAST: Final = 6  # characters; a shorter value would shred ordinary wo
 PART_AT_LEAST: Final = 12  # letters and digits of a value that were cut out of it
 _PLAIN_PART_AT_LEAST: Final = 20  # of a value without digits: what is cut out of words is words
 _WHOLE_AT_LEAST: Final = 8  # letters and digits of a value that was hidden whole
-_HEX_PART: Final = 2 * PART_AT_LEAST
-_BASE64_PART: Final = PART_AT_LEAST * 4 // 3
 
 _OTHER: Final = re.compile(r"[^A-Za-z0-9]+")
 _ARMOUR: Final = re.compile(r"-----(?:BEGIN|END) [^\n-]{1,64}-----")
@@ -117,13 +115,12 @@ def _forms(value: str) -> Iterator[str]:
         plain = _squeezed(body)
         mixed = any(map(str.isdigit, plain)) and any(map(str.isalpha, plain))
         least = PART_AT_LEAST if mixed else _PLAIN_PART_AT_LEAST
-        for told in (plain, plain[::-1]):
-            yield from _windows(told, least)
+        yield from _windows(plain, least)
         data = body.encode("utf-8", "replace")
-        for form, length in ((data, least), (data[::-1], least)):
-            yield from _windows(form.hex(), max(2 * length, _HEX_PART))
+        for coded in (data, data[::-1]):
+            yield from _windows(coded.hex(), 2 * least)
             for offset in range(3):
-                yield from _windows(_squeezed(_base64(form, offset)), max(length * 4 // 3, _BASE64_PART))
+                yield from _windows(_squeezed(_base64(coded, offset)), least * 4 // 3)
 
 
 def _bodies(value: str) -> Iterator[str]:
@@ -144,7 +141,9 @@ def _base64(data: bytes, offset: int) -> str:
 
 
 def _windows(form: str, length: int) -> Iterator[str]:
+    """`form` in parts of this length, forwards and backwards; whole when it is not longer."""
+    parts = [form[at : at + length] for at in range(len(form) - length + 1)]
     if _WHOLE_AT_LEAST <= len(form) <= length:
-        yield form
-    for at in range(len(form) - length + 1):
-        yield form[at : at + length]
+        parts.append(form)
+    for part in parts:
+        yield from (part, part[::-1])

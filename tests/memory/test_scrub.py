@@ -47,6 +47,8 @@ ASSIGNED = {
     "header": ("Authorization: Bearer ", "abcdef0123456789abcdef", ""),
     "basic": ("Authorization: Basic ", "dXNlcjpwYXNzd29yZDEyMw==", ""),
     "url": ("postgres://shop:", "hunter2", "@db.example.org/shop"),
+    "weak": ("password=", "abc12345", ""),
+    "words": ('password = "', "correct-horse-battery", '"'),
     "npmrc": ("//registry.example.org/:_authToken=", "00000000-0000-0000-0000-000000000000", ""),
 }
 KEPT = (
@@ -67,6 +69,16 @@ KEPT = (
     "https://example.org:8080/a@b",
     "git@github.com:shop/till.git",
     "-----BEGIN CERTIFICATE-----",
+    "encrypt(s3_encryption_key_id=s3_encryption_key_id, ephemeral_1h_input_tokens=write_1h)",
+    'kind["session_token_too_large"] = "session_token_too_large"',
+    'TOKEN_URL = "https://auth.example.org/token"',
+    'TOKEN_GRANT = "urn:ietf:params:oauth:grant-type:token-exchange"',
+    'credentials = "/etc/shop/credentials.json"',
+    "private_key: Ed25519PrivateKey",
+    "postgresql://user:password@host/shop",
+    "integrity sha512-" + "0a1b" * 32,
+    "id 3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+    "PASSWD_MIN = nacl.bindings.crypto_pwhash_scryptsalsa208sha256_PASSWD_MIN",
 )
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc\n-----END RSA PRIVATE KEY-----"
 
