@@ -117,7 +117,7 @@ class App:
             raise NoModel
         if self._command:
             check_command(self._command, self.scrubber)
-            program_for(self._command)
+            program_for(self._command, self.settings.outside)
         interpreter(read_config(repository, default_commit(repository)), repository)
         if self._model_name and not self._command:
             check_price(self._model_name, self.settings)
@@ -137,7 +137,9 @@ class App:
                 base=base,
                 place=str(repository.folder),
                 # With its path in full: `runs retry` may be called from another folder.
-                model=program_name(program_for(self._command).command) if self._command else self._agent_name,
+                model=program_name(program_for(self._command, self.settings.outside).command)
+                if self._command
+                else self._agent_name,
                 attempts=self.choices.attempts,
                 sandbox=self.choices.sandbox,
             )
@@ -311,7 +313,7 @@ class App:
 
     def _agents(self, name: str, sandbox: Sandbox) -> Callable[[Audited], Agent]:
         if command := program_of(name):
-            program = program_for(command)
+            program = program_for(command, self.settings.outside)
             return lambda journal: ProgramAgent(journal, program, sandbox)
         model = model_of(name, self.settings)
         return lambda journal: Loop(journal, model)

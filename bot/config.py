@@ -12,6 +12,7 @@ from typing import Any, Final
 from bot import app_settings
 from bot.app_settings import AppSettings, read_app
 from bot.errors import ConfigMissing, ConfigUnreadable
+from bot.outside import Outside, read_outside
 from bot.toml_table import TomlTable, parse_toml
 from memory.text import one_line
 from stages.agents.limits import Limits
@@ -70,11 +71,13 @@ class Settings:
     sandbox: Level | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
     app: AppSettings = field(default_factory=AppSettings)
+    outside: Outside = field(default_factory=Outside)
     hidden: tuple[str, ...] = field(default=(), repr=False)
 
     def secrets(self) -> tuple[str, ...]:
         """The values that must never be written anywhere: keys, tokens and passwords of this configuration."""
-        own = filter(None, (self.model_key, *self.app.webhook_secret.split()))
+        given = (value for value in self.outside.variables.values() if len(value) >= _SECRET_AT_LEAST)
+        own = filter(None, (self.model_key, *self.app.webhook_secret.split(), *given))
         return tuple(sorted({*self.hidden, *own}, key=lambda value: (-len(value), value)))
 
 
@@ -97,11 +100,12 @@ def read_settings(environment: Mapping[str, str], config: Path | None = None) ->
         path.parent,
         environment,
     )
+    outside = read_outside(table.table("program"), table.table("install"), environment)
     variables.text(PREFIX + "CONFIG")
     variables.text(app.webhook_secret_variable)  # it may have a name like ours
     for source in (limits, app_table, table, variables):
         source.close()
-    return _settings(decided | {"app": app}, prices, environment)
+    return _settings(decided | {"app": app, "outside": outside}, prices, environment)
 
 
 def _decided(

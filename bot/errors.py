@@ -165,6 +165,12 @@ class NoProgram(WrongInput):
     """There is no program {program}: put it on PATH, or name it with its path."""
 
 
+class VariableNotSet(WrongInput):
+    """The variable {variable}, which [program] names for the agent's program, has no value here: set it, or take its
+    name out of ticketsmith.toml.
+    """
+
+
 # --- GitHub --------------------------------------------------------------------------------------------------------
 
 

@@ -6,19 +6,23 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from bot.errors import NoProgram
+from bot.errors import NoProgram, VariableNotSet
+from bot.outside import Outside
 from stages.agents.program import Program
 from stages.sandbox import NotAnInterpreter, needed_by
 
 _HEAD: Final = 200  # bytes, in which a script names its interpreter
 
 
-def program_for(command: tuple[str, ...]) -> Program:
-    """The program with its path in full. Raises NoProgram when it is not there.
+def program_for(command: tuple[str, ...], outside: Outside | None = None) -> Program:
+    """The program with its path in full. Raises NoProgram when it is not there, VariableNotSet.
 
-    Inside the sandbox it sees the system, its own folder, and the interpreter that its first line names: neither the
-    home folder of whoever started us, nor any variable of theirs, nor the network.
+    Inside the sandbox it sees the system, its own folder, and the interpreter that its first line names: not the home
+    folder of whoever started us, and of their variables and the network only what `outside` opens to it.
     """
+    outside = outside or Outside()
+    if outside.not_set:
+        raise VariableNotSet(variable=", ".join(outside.not_set))
     found = shutil.which(command[0])
     if found is None:
         raise NoProgram(program=command[0])
@@ -26,7 +30,10 @@ def program_for(command: tuple[str, ...]) -> Program:
     interpreter = _interpreter(path)
     needed = _needed_by(interpreter) if interpreter else ()
     return Program(
-        command=(str(path), *command[1:]), readable=tuple(dict.fromkeys((path.parent, path.resolve().parent, *needed)))
+        command=(str(path), *command[1:]),
+        readable=tuple(dict.fromkeys((path.parent, path.resolve().parent, *needed))),
+        environment=outside.variables,
+        hosts=outside.program_hosts,
     )
 
 

@@ -31,12 +31,14 @@ _EVENT_CUT: Final = 4_000  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """`environment` are all variables that it gets, `readable` the paths besides the system's that it may read."""
+    """`environment` are all variables that it gets, `readable` the paths besides the system's that it may read, and
+    `hosts` the places in the network that it may reach, such as its model's."""
 
     command: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     readable: tuple[Path, ...] = ()
     timeout_seconds: float = 1_800.0
+    hosts: tuple[str, ...] = ()
 
 
 class ProgramAgent(Agent):
@@ -73,6 +75,7 @@ class ProgramAgent(Agent):
             stdin=prompt.text.encode(),
             timeout_seconds=max(1.0, min(self._program.timeout_seconds, limits.seconds_left)),
             tree_writable=May.WRITE in prompt.entry_point.may,
+            hosts=self._program.hosts,
         )
         return self._sandbox.run(command, stopped=lambda: limits.stopped)
 

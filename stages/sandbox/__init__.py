@@ -3,6 +3,7 @@
 from stages.sandbox.base import Sandbox
 from stages.sandbox.choosing import choose
 from stages.sandbox.command import Bounds, Command, Level, Ran
+from stages.sandbox.hosts import Host
 from stages.sandbox.interpreter import NotAnInterpreter, decided_by, needed_by
 from stages.sandbox.probe import Probe, probe
 from stages.sandbox.tree import own, remove
@@ -10,6 +11,7 @@ from stages.sandbox.tree import own, remove
 __all__ = [
     "Bounds",
     "Command",
+    "Host",
     "Level",
     "NotAnInterpreter",
     "Probe",

@@ -41,12 +41,12 @@ class Command:
     arguments: tuple[str, ...]
     tree: Path
     folder: str = "."
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     readable: tuple[Path, ...] = ()
     stdin: bytes = b""
     channel: int | None = None
     secret_channel: int | None = None
-    secret: bytes = b""
+    secret: bytes = field(default=b"", repr=False)
     timeout_seconds: float = 600.0
     tree_writable: bool = True
     lent: tuple[tuple[str, Path], ...] = ()

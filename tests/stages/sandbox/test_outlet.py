@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import http.server
 import os
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
 
 import pytest
 
@@ -18,48 +16,8 @@ from stages.sandbox.hosts import Host, leads_astray
 from stages.sandbox.outlet import Outlet
 from stages.sandbox.proxy_request import BadRequest, read_request
 from stages.sandbox.tunnel import connect
+from tests.stages.sandbox.registry import BODY, serving
 from tests.stages.sandbox.ways import CANARY, Way, World, usable
-
-Asked = tuple[str, str, dict[str, str], bytes]
-BODY = b"a package " * 100
-
-
-class Registry(http.server.BaseHTTPRequestHandler):
-    """Answers every request with the same body, and keeps what it was asked."""
-
-    protocol_version = "HTTP/1.1"
-    asked: ClassVar[list[Asked]]
-
-    def do_GET(self) -> None:
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.asked.append((self.command, self.path, dict(self.headers.items()), sent))
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(BODY)))
-        self.end_headers()
-        self.wfile.write(BODY)
-
-    do_POST = do_GET  # noqa: N815 - as the library calls it
-
-    def log_message(self, *_: object) -> None:
-        """Says nothing."""
-
-
-@contextmanager
-def serving() -> Iterator[tuple[str, list[Asked]]]:
-    """A server on loopback: its `host:port`, and what it was asked."""
-
-    class Handler(Registry):
-        asked: ClassVar[list[Asked]] = []
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}", Handler.asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture
