@@ -123,10 +123,18 @@ class App:
             check_price(self._model_name, self.settings)
         self._work.mkdir(parents=True, exist_ok=True)
 
-    def open_run(self, ticket: Ticket, repository: Repository, base: CommitId, scope: Scope | None = None) -> Run:
-        """Write a new run down, in the scope of these settings when none is given.
+    def open_run(
+        self,
+        ticket: Ticket,
+        repository: Repository,
+        base: CommitId,
+        scope: Scope | None = None,
+        *,
+        run: RunId | None = None,
+    ) -> Run:
+        """Write a new run down, in the scope of these settings when none is given, with the id `run` if one is given.
 
-        Raises AlreadyOpen, and what `check` raises before anything is written.
+        A run that is there under this id is given as it stands. Raises AlreadyOpen, and what `check` raises before anything is written.
         """
         self.check(repository)
         self.stores.events.prune(self.book.now() - timedelta(days=self.settings.transcript_days))
@@ -142,6 +150,7 @@ class App:
                 else self._agent_name,
                 attempts=self.choices.attempts,
                 sandbox=self.choices.sandbox,
+                id=run,
             )
         )
 

@@ -21,7 +21,10 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """What a run begins with. `place` is where its repository stands on this machine."""
+    """What a run begins with. `place` is where its repository stands on this machine.
+
+    `id` is one that was told to people before; without it, the run gets a new one.
+    """
 
     scope: Scope
     ticket: Ticket
@@ -31,6 +34,7 @@ class Opening:
     level: str = ""  # of the sandbox
     attempts: int | None = None  # at most, where the call said so
     sandbox: str = ""  # the level that the call asked for
+    id: RunId | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,14 +36,17 @@ class RunStore:
     def create(self, opening: Opening) -> Run:
         """A new run, working, in the generation after the last one of its ticket.
 
-        Raises AlreadyOpen when the ticket has an open run.
+        One that is there under the id that the opening names is given as it stands. Raises AlreadyOpen when the ticket
+        has another open run.
         """
         scope, ticket, now = opening.scope, opening.ticket, self._book.now()
         with self._book.writing() as session:
+            if opening.id and (there := session.get(RunRow, opening.id)):
+                return _run(there)
             if taken := _open_one(session, scope, ticket.id):
                 raise AlreadyOpen(ticket=taken.ticket, run=taken.id, state=taken.state)
             row = RunRow(
-                id=self._free_id(session, now),
+                id=opening.id or self._free_id(session, now),
                 installation=scope.installation,
                 repository=scope.repository,
                 ticket=ticket.id,
@@ -62,6 +65,17 @@ class RunStore:
             session.add(row)
             session.flush()
             return _run(row)
+
+    def new_id(self) -> RunId:
+        """An id that no run has."""
+        with self._book.reading() as session:
+            return self._free_id(session, self._book.now())
+
+    def find(self, run: RunId) -> Run | None:
+        """The run with exactly this id."""
+        with self._book.reading() as session:
+            row = session.get(RunRow, run)
+            return _run(row) if row else None
 
     # --- Reading ---------------------------------------------------------------------------------------------------
 
@@ -121,11 +135,14 @@ class RunStore:
             row.outcome, row.wake = outcome or row.outcome, wake
             return self._touched(row)
 
-    def advance(self, run: RunId) -> Run:
-        """Begin the next generation: the run works again, and no earlier step counts as done."""
+    def advance(self, run: RunId, base: CommitId | None = None) -> Run:
+        """Begin the next generation: the run works again, on another base if one is given, and no earlier step counts
+        as done.
+        """
         with self._book.writing() as session:
             row = _not_over(session, run)
             row.generation += 1
+            row.base = base or row.base
             row.state, row.park_cause, row.park_reason = RunState.WORKING.value, None, ""
             return self._touched(row)
 

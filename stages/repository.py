@@ -213,6 +213,18 @@ class Repository:
                 return name, CommitId(taken)
         raise BranchTaken(branch=branch, message=f"{_SUFFIXES_AT_MOST} of that name are there already")
 
+    def successor(self, commit: CommitId, parent: CommitId, dated: str) -> CommitId:
+        """A commit with the tree and the message of `commit` on top of `parent`; `commit` itself where it stands there.
+
+        `dated`, as git writes dates, makes it the same commit each time.
+        """
+        if self._line("rev-parse", "--verify", "--quiet", f"{commit}^") == parent:
+            return commit
+        tree = self._run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+        message = self._run("show", "-s", "--format=%B", commit)
+        made = self._git.run("commit-tree", "-p", parent, "-F", "-", tree, stdin=message, dates=dated)
+        return CommitId(made.decode().strip())
+
     def contains(self, commit: CommitId, patch: Patch) -> bool:
         """True when the patch is in that commit: it can be taken back there. An empty or cut patch is in none."""
         if not patch.diff:
