@@ -16,6 +16,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "markers": ("bot.commands.markers:markers", "Check the place of the context section at every entry point."),
     "memory": ("bot.commands.memory:memory", "What was learnt, and what a run would read of it."),
     "runs": ("bot.commands.runs:runs", "List, show, stop, retry, requeue and verify runs."),
+    "serve": ("bot.commands.serve:serve", "Take GitHub's webhooks, and work on what they ask for."),
 }
 
 

@@ -10,11 +10,13 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 VALUE_AT_MOST: Final = 500  # characters
 _FRAMES_AT_MOST: Final = 12
+_KNOWN_AT_MOST: Final = 1_000  # values that were cleaned before: most lines say the same words
 _DELETE: Final = "\x7f"
 
 
@@ -31,7 +33,7 @@ class Log:
         # Imported here: commands that log nothing do not pay for it.
         import structlog
 
-        self._clean_text, self._now = clean, now
+        self._clean_text, self._now = lru_cache(_KNOWN_AT_MOST)(clean), now
         self._logger = structlog.wrap_logger(
             structlog.PrintLogger(stream or sys.stderr), processors=[self._line], wrapper_class=structlog.BoundLogger
         )

@@ -1,0 +1,234 @@
+"""`serve`: the web server of the App, and beside it the process that works. They end together; nothing is cut off."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from bot.app_settings import AppSettings
+from bot.book import Book, upgrade_runs, utc_now
+from bot.config import Settings
+from bot.credentials import app_id, bot_id, read_app_file, webhook_secrets
+from bot.errors import WrongInput
+from bot.inbox import Inbox
+from bot.intake import Own
+from bot.jobs import Jobs
+from bot.log import Log, open_log
+from bot.metrics import Metrics
+from bot.webhooks import READ_SECONDS, Door, webhook_app
+from memory.database import DatabaseFault, open_database, upgrade_memory
+from memory.scrub import Scrubber
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from uvicorn import Server
+
+BUSY_SECONDS: Final = 5.0  # a database that is locked for longer: 503, within the 10 s that GitHub waits
+LEAVE_SECONDS: Final = 10  # for answers that are on their way
+WORKER_SECONDS: Final = 35.0  # a worker finishes or puts down its work in 30
+CONNECTIONS_AT_MOST: Final = 1_000
+HEADERS_AT_MOST: Final = 32 * 1024  # bytes
+_SWITCH_SECONDS: Final = 0.0005  # the thread that writes must not wait for the one that reads; Python's own is 0.005
+_AGAIN_SECONDS: Final = 5.0
+_BACKLOG: Final = 2_048  # connections that wait to be accepted
+
+
+class AddressTaken(WrongInput):
+    """The server cannot listen at {address}:{port} ({reason}): end what listens there, or set `address` and `port` in
+    the table [app].
+    """
+
+
+def own_of(settings: AppSettings) -> Own:
+    """Who we are, as far as this machine knows. Raises SecretReadable and SecretUnusable."""
+    known = settings.id is not None or read_app_file(settings) is not None
+    return Own(
+        label=settings.label,
+        app=app_id(settings) if known else None,
+        bot=bot_id(settings),
+        allowed_bots=frozenset(settings.allowed_bots),
+    )
+
+
+def open_book(settings: Settings, hidden: Sequence[str] = (), *, busy_seconds: float = BUSY_SECONDS) -> Book:
+    """The database with its tables up to date. Raises the errors of `memory.database`."""
+    engine = open_database(settings.database, busy_seconds=busy_seconds)
+    upgrade_memory(engine)
+    upgrade_runs(engine)
+    return Book(engine, Scrubber((*settings.secrets(), *hidden)), now=utc_now)
+
+
+class Serving:
+    """The server of these settings. Before it listens it raises what `own_of`, `webhook_secrets`, `open_book` raise."""
+
+    def __init__(self, settings: Settings, *, log: Log | None = None) -> None:
+        secrets = webhook_secrets(settings.app)
+        self._settings = settings
+        book = open_book(settings, [one.decode("utf-8", "replace") for one in secrets])
+        self.log = log or open_log(book.clean)
+        self.inbox = Inbox(Jobs(book, web=settings.app.web), self.log)
+        self.metrics = Metrics()
+        self._door = Door(
+            secrets=secrets,
+            own=own_of(settings.app),
+            inbox=self.inbox,
+            metrics=self.metrics,
+            log=self.log,
+            now=utc_now,
+            ready=lambda: _answers(book),
+        )
+
+    def app(self) -> Starlette:
+        return webhook_app(self._door)
+
+    def run(self, worker: Sequence[str] | None) -> None:
+        """Serve until told to leave; `worker` is the command of the process that works. Raises AddressTaken."""
+        listening = _listen(self._settings.app)
+        address, port = listening.getsockname()[:2]
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        beside = Beside(worker, self.log) if worker else nullcontext()
+        with listening, _signals_kept(), self.inbox, beside, _uvicorn_told(self.log):
+            self.log.info("server began", address=address, port=port)
+            asyncio.run(make_server(self.app()).serve([listening]))
+        self.log.info("server left")
+
+
+class Beside:
+    """A process beside this one that is begun again when it dies. Used as a context: it ends with it.
+
+    `seconds` is how long it may take to leave.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        log: Log,
+        *,
+        again_seconds: float = _AGAIN_SECONDS,
+        seconds: float = WORKER_SECONDS,
+    ) -> None:
+        self._command, self._log, self._again, self._seconds = list(command), log, again_seconds, seconds
+        self._leaving = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._watch, name="worker", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ask it to end, and wait; then end it."""
+        self._leaving.set()
+        if (process := self._process) and process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(self._seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._leaving.is_set():
+            # No group of its own: a signal from a terminal reaches both.
+            self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL)
+            self._log.info("worker process began", pid=self._process.pid)
+            if self._leaving.is_set():
+                self._process.terminate()
+            status = self._process.wait()
+            if not self._leaving.is_set():
+                self._log.error("worker process died", status=status)
+                self._leaving.wait(self._again)
+
+
+def worker_command(config: str | None) -> list[str]:
+    """How the process that works is called: this program, with the same configuration."""
+    code = "from bot.cli import main; main()"
+    return [sys.executable, "-P", "-c", code, *(["--config", config] if config else []), "work"]
+
+
+def make_server(app: Starlette) -> Server:
+    """A server of HTTP/1.1 that closes what does not speak, and leaves after its last answer."""
+    import uvicorn  # a tenth of a second, and no other command needs it
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Patient(H11Protocol):
+        """Waits for the first request only as long as for a body."""
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.loop.call_later(READ_SECONDS, self._close_when_silent)
+
+        def _close_when_silent(self) -> None:
+            first: object = self.cycle
+            if first is None and not self.transport.is_closing():
+                self.transport.close()
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=Patient,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS_AT_MOST,
+            timeout_graceful_shutdown=LEAVE_SECONDS,
+            h11_max_incomplete_event_size=HEADERS_AT_MOST,
+        )
+    )
+
+
+def _listen(settings: AppSettings) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
+        return socket.create_server((settings.address, settings.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        reason = error.strerror or "unknown error"
+        raise AddressTaken(address=settings.address, port=settings.port, reason=reason) from error
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """uvicorn leaves at a signal, and then sends it again: by then it has done all that it should."""
+    before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def _uvicorn_told(log: Log) -> Iterator[None]:
+    """What goes wrong inside the server goes to our log, and to nothing else."""
+
+    class Forward(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            error = record.exc_info[0] if record.exc_info else None
+            log.error("server", said=record.getMessage()[:200], error=error.__name__ if error else None)
+
+    logger, handler = logging.getLogger("uvicorn.error"), Forward(logging.ERROR)
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+def _answers(book: Book) -> bool:
+    try:
+        with book.reading():
+            return True
+    except DatabaseFault:
+        return False
