@@ -6,7 +6,8 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -58,10 +59,28 @@ class GitFailed(StageError):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Said:
+    """How a git command ended, and what it wrote to its two outputs."""
+
+    status: int
+    output: bytes
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Leave to reach one address by one protocol. `secret` is configuration that only git itself gets to see."""
+
+    protocol: str
+    secret: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Git:
     """Runs git in `folder`, on the repository found there or on the one named by `git_dir` and `work_tree`.
 
-    `settings` are further configuration, `index` is a file to use in place of the repository's index.
+    `settings` are further configuration, `index` is a file to use in place of the repository's index. Without `reach`
+    nothing but this machine can be reached. After `seconds` it is killed.
     """
 
     folder: Path
@@ -69,22 +88,30 @@ class Git:
     work_tree: Path | None = None
     index: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    reach: Reach | None = None
+    seconds: float = _SECONDS_AT_MOST
 
     def run(self, verb: str, *arguments: str, stdin: bytes = b"", dates: str = "") -> bytes:
         """What git wrote to its standard output. Raises GitFailed, GitMissing, and Parked when the disk is full."""
-        status, output, message = self._execute(verb, arguments, stdin, dates)
-        if status != 0:
-            if os.strerror(errno.ENOSPC) in message:
-                raise Parked(cause=ParkCause.DISK, reason=f"no room for git {verb}")
-            raise GitFailed(verb=verb, status=status, message=" ".join(message.split())[:_MESSAGE_AT_MOST])
-        return output
+        said = self.try_to(verb, *arguments, stdin=stdin, dates=dates)
+        if said.status != 0:
+            message = " ".join(said.message.split())[:_MESSAGE_AT_MOST]
+            raise GitFailed(verb=verb, status=said.status, message=message)
+        return said.output
 
     def ask(self, verb: str, *arguments: str, stdin: bytes = b"") -> bytes | None:
         """What git wrote, or None when it said no. Raises GitMissing."""
-        status, output, _ = self._execute(verb, arguments, stdin, "")
-        return output if status == 0 else None
+        said = self._execute(verb, arguments, stdin, "")
+        return said.output if said.status == 0 else None
 
-    def _execute(self, verb: str, arguments: Collection[str], stdin: bytes, dates: str) -> tuple[int, bytes, str]:
+    def try_to(self, verb: str, *arguments: str, stdin: bytes = b"", dates: str = "") -> Said:
+        """How it ended, well or not. Raises GitMissing, and Parked when the disk is full."""
+        said = self._execute(verb, arguments, stdin, dates)
+        if said.status != 0 and os.strerror(errno.ENOSPC) in said.message:
+            raise Parked(cause=ParkCause.DISK, reason=f"no room for git {verb}")
+        return said
+
+    def _execute(self, verb: str, arguments: Collection[str], stdin: bytes, dates: str) -> Said:
         # Imported here: importing it runs `git version`, and only those who use git shall pay for it.
         try:
             import git
@@ -99,7 +126,8 @@ class Git:
         command += [f"--work-tree={self.work_tree}"] if self.work_tree else []
         for name, value in {**_CONFIG, **self.settings}.items():
             command += ["-c", f"{name}={value}"]
-        with tempfile.TemporaryFile() as given:
+        with tempfile.TemporaryFile() as given, self._secret() as (secret, inherited):
+            command += secret
             given.write(stdin)
             given.seek(0)
             status, output, message = git.Git(str(self.folder)).execute(
@@ -109,10 +137,29 @@ class Git:
                 with_exceptions=False,
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
-                kill_after_timeout=_SECONDS_AT_MOST,
+                kill_after_timeout=self.seconds,
+                pass_fds=inherited,
             )
         assert isinstance(output, bytes)
-        return int(status), output, str(message)
+        return Said(status=int(status), output=output, message=str(message))
+
+    @contextmanager
+    def _secret(self) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+        """Arguments and file descriptors that hand the secret configuration over.
+
+        It is a nameless file in memory that only git and what git starts inherit: not the command line, which every
+        user of the machine can read, not the environment, and not the disk.
+        """
+        if self.reach is None:
+            yield [], ()
+            return
+        allowed = ["-c", f"protocol.{self.reach.protocol}.allow=always"]
+        handle = os.memfd_create("settings")
+        try:
+            os.write(handle, self.reach.secret.encode())
+            yield [*allowed, "-c", f"include.path=/proc/self/fd/{handle}"], (handle,)
+        finally:
+            os.close(handle)
 
     def _environment(self, dates: str) -> dict[str, str]:
         environment = {
@@ -124,7 +171,7 @@ class Git:
             "GIT_ATTR_NOSYSTEM": "1",
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "false",
-            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_ALLOW_PROTOCOL": self.reach.protocol if self.reach else "none",
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_OPTIONAL_LOCKS": "0",

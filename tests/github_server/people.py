@@ -85,6 +85,14 @@ class People:
             to.issues[number] = Issue(number, state.new_id(), issue.title, issue.body, issue.author, now, now)
             issue.moved_to = (to.id, number)
 
+    def pull(
+        self, where: Repository, by: Person, *, head: str, title: str, body: str = "", draft: bool = False
+    ) -> Issue:
+        """Open a pull request into the default branch."""
+        with self._acting() as (state, emit):
+            base = where.default_branch
+            return acts.open_pull(state, emit, where, by, head=head, base=base, title=title, body=body, draft=draft)
+
     def review(
         self,
         where: Repository,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from typing import Any
+from urllib.parse import unquote
 
 from tests.github_server.openapi import filled
 from tests.github_server.routing import READ, Refuse, Reply, Request, Routes, page
@@ -113,7 +114,7 @@ def _repositories(request: Request) -> Reply:
 
 
 def _user(request: Request) -> Reply:
-    person = request.state.person(request.values["username"])
+    person = request.state.person(unquote(request.values["username"]))
     if person is None:
         raise Refuse(404, "Not Found")
     known = {"public_repos": 0, "public_gists": 0, "followers": 0, "following": 0, "created_at": "2020-01-01T00:00:00Z"}

@@ -151,7 +151,8 @@ class Handler(BaseHTTPRequestHandler):
             exchange.known = False
             raise Refuse(404, "Not Found")
         route, values = found
-        token = None if "app-manifests" in exchange.path else authenticate(state, exchange.token, app=route.app)
+        open_to_all = "app-manifests" in exchange.path or (exchange.path.startswith("/users/") and not exchange.token)
+        token = None if open_to_all else authenticate(state, exchange.token, app=route.app)
         request = Request(exchange.verb, exchange.path, exchange.query, exchange.body, values, state, site.shapes,
                           token, site.hooks)  # fmt: skip
         if "owner" in values:

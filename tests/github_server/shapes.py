@@ -56,7 +56,9 @@ class Shapes:
             id=one.id,
             app_id=APP_ID,
             app_slug=self.state.slug,
-            account=self.person(one.account),
+            # The description of the list wants what organisations and enterprises have, both.
+            account=self.person(one.account)
+            | {"name": one.account.login, "slug": one.account.login, "created_at": None, "updated_at": None},
             permissions=one.permissions,
             events=self.state.app_events,
             repository_selection="all" if one.repositories is None else "selected",

@@ -1,0 +1,141 @@
+"""The one place that imports PyGithub: its authentication, its requester, and how it knows rate limits.
+
+Its objects are not used: they fetch what is missing by themselves, follow issues into other repositories, and repeat
+writes. Here one call is one request.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from github import Auth
+from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
+from jwt.exceptions import PyJWTError
+
+from bot.forge.errors import Unauthorised, Unreachable
+
+USER_AGENT: Final = "ticketsmith"
+_ANSWER_AT_MOST: Final = 32 * 1024 * 1024  # bytes
+_CHUNK: Final = 64 * 1024
+_JWT_LIFE: Final = 480  # seconds; GitHub takes ten minutes at most
+_JWT_BEFORE: Final = 60  # seconds that it was issued earlier, for clocks that drift
+_REDIRECTS: Final = (301, 302, 307, 308)
+
+
+class Redirected(Exception):
+    """GitHub points elsewhere; nothing was done."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__()
+        self.location = location
+
+
+class _Response:
+    """An answer that was read whole, in the shape that PyGithub's requester expects."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
+        self.status, self._headers, self._content = status, headers, content
+
+    def getheaders(self) -> Any:
+        return self._headers.items()
+
+    def read(self) -> str:
+        return self._content.decode("utf-8", "replace")
+
+
+class _Watched:
+    """A connection that reads an answer within a time and a size, and follows nothing."""
+
+    session: Any
+    seconds = 60.0
+
+    def getresponse(self) -> Any:
+        own: Any = self
+        url = f"{own.protocol}://{own.host}:{own.port}{own.url}"
+        deadline = time.monotonic() + self.seconds
+        with self.session.request(
+            own.verb, url, headers=own.headers, data=own.input, timeout=own.timeout, allow_redirects=False, stream=True
+        ) as answer:
+            if answer.status_code in _REDIRECTS:
+                raise Redirected(answer.headers.get("location", ""))
+            content = bytearray()
+            for chunk in answer.iter_content(_CHUNK):
+                content += chunk
+                if time.monotonic() > deadline:
+                    raise TimeoutError("the answer takes too long")
+                if len(content) > _ANSWER_AT_MOST:
+                    raise TimeoutError("the answer is too long")
+            return _Response(answer.status_code, answer.headers, bytes(content))
+
+
+class _Plain(_Watched, HTTPRequestsConnectionClass):
+    pass
+
+
+class _Secure(_Watched, HTTPSRequestsConnectionClass):
+    pass
+
+
+class Line:
+    """One connection to a base address; for one thread at a time."""
+
+    def __init__(self, base_url: str, *, seconds: float) -> None:
+        # It writes to standard error by itself, with headers where they can be logged.
+        for name in ("github", "github.Requester", "github.GithubRetry"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        parts = urlsplit(base_url)
+        kind = _Secure if parts.scheme == "https" else _Plain
+        self._connection = kind(parts.hostname or "", parts.port, timeout=seconds, retry=0, pool_size=1)  # type: ignore[arg-type]
+        self._connection.seconds = 2 * seconds
+        self._base_url, self._seconds = base_url, seconds
+
+    def ask(
+        self, verb: str, path: str, credential: Auth.Auth | None, query: Mapping[str, str] | None, body: object
+    ) -> tuple[int, dict[str, str], str]:
+        """Status, headers in small letters, and text of one answer. Raises Redirected, and Unreachable without one."""
+        requester = Requester(
+            auth=credential,
+            base_url=self._base_url,
+            timeout=int(self._seconds) or 1,
+            user_agent=USER_AGENT,
+            per_page=100,
+            verify=True,
+            retry=0,
+            pool_size=1,
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+            lazy=True,
+        )
+        url = requester.graphql_url if path == "/graphql" else path
+        connection: Any = self._connection
+        try:
+            status, headers, text = requester.requestJson(verb, url, dict(query or {}), None, body, connection)
+        except OSError as error:  # what requests raises is one of them
+            raise Unreachable(said=type(error).__name__) from error
+        return status, headers, text
+
+
+def bearer(token: str) -> Auth.Auth:
+    return Auth.Token(token)
+
+
+def of_app(app_id: int, key: str, now: int) -> Auth.Auth:
+    """What proves to be the App, for some minutes. `now` is GitHub's time in seconds. Raises Unauthorised."""
+    payload = {"iat": now - _JWT_BEFORE, "exp": now + _JWT_LIFE, "iss": str(app_id)}
+    try:
+        signed = Auth.AppAuth.create_jwt_sign(key, "RS256")(payload)
+    except (ValueError, PyJWTError) as error:
+        raise Unauthorised(said="the private key of the App cannot be used") from error
+    return Auth.AppAuthToken(signed.decode() if isinstance(signed, bytes) else signed)
+
+
+def is_primary_limit(message: str) -> bool:
+    return Requester.isPrimaryRateLimitError(message)
+
+
+def is_secondary_limit(message: str) -> bool:
+    return Requester.isSecondaryRateLimitError(message)

@@ -1,0 +1,168 @@
+"""A repository elsewhere, reached by git: what its branches hold, and a push that can only add."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from memory.types import CommitId
+from stages.errors import StageError
+from stages.git import Git, Reach, Said
+
+SLOW_BYTES: Final = 1_000  # a second; slower for so long is a stall
+SLOW_SECONDS: Final = 30
+LS_SECONDS: Final = 60.0
+PUSH_SECONDS: Final = 300.0
+_SAID_AT_MOST: Final = 1_000  # characters of what the other side says
+_REMOTE_LINE: Final = re.compile(r"^remote: ?(.*)$", re.MULTILINE)
+_NOT_FOUND: Final = re.compile(r"(?i)repository\b.* not found|returned error: 404|does not appear to be a git repo")
+_NO_REF: Final = re.compile(r"(?i)couldn't find remote ref|not our ref|no such remote ref")
+_REFUSED: Final = re.compile(r"(?i)authentication failed|could not read username|returned error: (?:401|403)")
+
+
+class RemoteFault(StageError):
+    """git cannot work with {url}: {said}"""
+
+    def __init__(self, *, url: str, said: str) -> None:
+        super().__init__(url=url, said=said)
+        self.url, self.said = url, said
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.url, self.said)
+
+
+class RemoteUnreachable(RemoteFault):
+    """git does not reach {url}, or not fast enough: {said}"""
+
+
+class RemoteRefused(RemoteFault):
+    """{url} refuses our credential: {said}"""
+
+
+class RemoteMissing(RemoteFault):
+    """There is no repository at {url}, or our credential does not show it: {said}"""
+
+
+class NoSuchRemoteRef(RemoteFault):
+    """{url} has no such branch or commit: {said}"""
+
+
+class PushOutcome(Enum):
+    TAKEN = "taken"
+    OTHER_HEAD = "other head"  # the branch is not where it was expected
+    RULE = "rule"  # a hook, a ruleset or a protection refuses it
+    UNKNOWN = "unknown"  # nobody knows whether it arrived
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushSaid:
+    """What became of a push, and the other side's own words."""
+
+    outcome: PushOutcome
+    said: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remote:
+    """`url` holds no credential: `header` is one line of HTTP, sent to this address alone."""
+
+    url: str
+    header: str = field(default="", repr=False)
+
+    def reached_by(self, git: Git, *, seconds: float) -> Git:
+        """The wrapper with leave to reach this address, and nothing else."""
+        parts = urlsplit(self.url)
+        lines = ["[http]", "\tfollowRedirects = false"]
+        if self.header:
+            lines += [f'[http "{parts.scheme}://{parts.netloc}/"]', f'\textraHeader = "{self.header}"']
+        slow = {"http.lowSpeedLimit": str(SLOW_BYTES), "http.lowSpeedTime": str(SLOW_SECONDS)}
+        reach = Reach(protocol=parts.scheme, secret="\n".join(lines) + "\n")
+        return replace(git, reach=reach, seconds=seconds, settings={**slow, **git.settings})
+
+    def head(self, git: Git, branch: str) -> CommitId | None:
+        """The commit of a branch there; None where there is none. Raises the errors of this module."""
+        said = self.reached_by(git, seconds=LS_SECONDS).try_to("ls-remote", self.url, f"refs/heads/{branch}")
+        if said.status != 0:
+            raise fault(self.url, said)
+        listed = said.output.decode("utf-8", "replace").split("\n")
+        found = [line.split("\t")[0] for line in listed if line.endswith(f"\trefs/heads/{branch}")]
+        return CommitId(found[0]) if found else None
+
+    def push(self, git: Git, commit: CommitId, branch: str, expected: CommitId | None) -> PushSaid:
+        """Move a branch on to a commit, only from `expected`, or make it where that is None.
+
+        The caller has made sure that `commit` follows `expected`: then this can take nothing away. Raises RemoteRefused
+        and RemoteMissing.
+        """
+        ref = f"refs/heads/{branch}"
+        with trusted(git) as clean:
+            said = self.reached_by(clean, seconds=PUSH_SECONDS).try_to(
+                "push", "--porcelain", "--no-progress", "--no-verify", f"--force-with-lease={ref}:{expected or ''}",
+                self.url, f"{commit}:{ref}",
+            )  # fmt: skip
+        told = words(said)
+        if said.status == 0:
+            return PushSaid(outcome=PushOutcome.TAKEN, said=told)
+        output = said.output.decode("utf-8", "replace")
+        if "[rejected]" in output or "cannot lock ref" in said.message + output:
+            return PushSaid(outcome=PushOutcome.OTHER_HEAD, said=told)
+        if "[remote rejected]" in output:
+            return PushSaid(outcome=PushOutcome.RULE, said=told)
+        found = fault(self.url, said)
+        if isinstance(found, RemoteUnreachable):
+            return PushSaid(outcome=PushOutcome.UNKNOWN, said=found.said)
+        raise found
+
+
+def follows(git: Git, commit: CommitId, earlier: CommitId) -> bool:
+    """True when `commit` is `earlier`, or came after it."""
+    return git.ask("merge-base", "--is-ancestor", earlier, commit) is not None
+
+
+@contextmanager
+def trusted(git: Git) -> Iterator[Git]:
+    """The same objects behind a git directory that nobody else has written to: no `insteadOf`, hook or helper."""
+    here = Path(git.run("rev-parse", "--absolute-git-dir").decode().rstrip("\n"))
+    common = git.run("rev-parse", "--path-format=absolute", "--git-common-dir").decode().rstrip("\n")
+    kind = git.run("rev-parse", "--show-object-format").decode().strip()
+    with tempfile.TemporaryDirectory() as folder:
+        clean = Path(folder) / "git"
+        plain = Git(folder=Path(folder))
+        plain.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(clean))
+        (clean / "objects" / "info").mkdir(exist_ok=True)
+        (clean / "objects" / "info" / "alternates").write_text(f"{common}/objects\n", "utf-8")
+        for shallow in (here / "shallow", Path(common) / "shallow"):
+            if shallow.is_file():
+                (clean / "shallow").write_bytes(shallow.read_bytes())
+        yield replace(plain, git_dir=clean)
+
+
+def fault(url: str, said: Said) -> RemoteFault:
+    """Why a command that reaches out failed."""
+    text = said.message
+    told = words(said) or " ".join(text.split())[:_SAID_AT_MOST]
+    if _NO_REF.search(text):
+        return NoSuchRemoteRef(url=url, said=told)
+    if _REFUSED.search(text):
+        return RemoteRefused(url=url, said=told)
+    if _NOT_FOUND.search(text):
+        return RemoteMissing(url=url, said=told)
+    return RemoteUnreachable(url=url, said=told)
+
+
+def words(said: Said) -> str:
+    """What the other side had to say, or git's own last words."""
+    lines = [line.strip() for line in _REMOTE_LINE.findall(said.message)]
+    told = "\n".join(line for line in lines if line)
+    return (told or said.message.strip())[:_SAID_AT_MOST]
+
+
+def _again(kind: type[RemoteFault], url: str, said: str) -> RemoteFault:
+    return kind(url=url, said=said)
