@@ -13,7 +13,7 @@ from bot.forge.types import RepositoryRef
 from bot.forge.wire import Answer, Question, Wire, moved
 
 if TYPE_CHECKING:
-    from github.Auth import Auth
+    from bot.forge.pygithub import Credential
 
 # Read together in a run, so that they share one token.
 READING: Final[Permissions] = {"contents": "read", "issues": "read", "pull_requests": "read"}
@@ -129,7 +129,7 @@ class Api:
         """Goes along when the repository has got a new name; into another repository never."""
         from bot.forge import pygithub
 
-        credential: Auth = pygithub.bearer(token)
+        credential: Credential = pygithub.bearer(token)
         try:
             return self.wire.ask(question, credential)
         except pygithub.Redirected as elsewhere:

@@ -18,6 +18,9 @@ from jwt.exceptions import PyJWTError
 
 from bot.forge.errors import Unauthorised, Unreachable
 
+Credential = Auth.Auth
+"""What proves to GitHub who asks."""
+
 USER_AGENT: Final = "ticketsmith"
 _ANSWER_AT_MOST: Final = 32 * 1024 * 1024  # bytes
 _CHUNK: Final = 64 * 1024
@@ -94,7 +97,7 @@ class Line:
         self._base_url, self._seconds = base_url, seconds
 
     def ask(
-        self, verb: str, path: str, credential: Auth.Auth | None, query: Mapping[str, str] | None, body: object
+        self, verb: str, path: str, credential: Credential | None, query: Mapping[str, str] | None, body: object
     ) -> tuple[int, dict[str, str], str]:
         """Status, headers in small letters, and text of one answer. Raises Redirected, and Unreachable without one."""
         requester = Requester(
@@ -119,11 +122,11 @@ class Line:
         return status, headers, text
 
 
-def bearer(token: str) -> Auth.Auth:
+def bearer(token: str) -> Credential:
     return Auth.Token(token)
 
 
-def of_app(app_id: int, key: str, now: int) -> Auth.Auth:
+def of_app(app_id: int, key: str, now: int) -> Credential:
     """What proves to be the App, for some minutes. `now` is GitHub's time in seconds. Raises Unauthorised."""
     payload = {"iat": now - _JWT_BEFORE, "exp": now + _JWT_LIFE, "iss": str(app_id)}
     try:

@@ -12,7 +12,7 @@ from bot.forge.errors import AppSuspended, Forbidden, NotThere, Rejected, Unauth
 from bot.forge.wire import Answer, Question, Wire
 
 if TYPE_CHECKING:
-    from github.Auth import Auth
+    from bot.forge.pygithub import Credential
 
 KEPT_AT_MOST: Final = timedelta(minutes=45)  # GitHub's tokens live an hour
 LEFT_AT_LEAST: Final = timedelta(minutes=10)
@@ -128,7 +128,7 @@ class Minter:
         self._clock_is_wrong(skew)
         return True
 
-    def _signed(self) -> Auth:
+    def _signed(self) -> Credential:
         from bot.forge import pygithub
 
         return pygithub.of_app(self._app_id, self._key, int((self._clock() + self.skew).timestamp()))

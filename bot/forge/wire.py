@@ -27,7 +27,7 @@ from bot.forge.errors import (
 from bot.forge.limits import Limits, Quota
 
 if TYPE_CHECKING:
-    from github.Auth import Auth
+    from bot.forge.pygithub import Credential
 
 TIMEOUT_SECONDS: Final = 30.0  # without a byte from GitHub
 _ERRORS_AT_MOST: Final = 5  # of one refusal that are told
@@ -89,7 +89,7 @@ class Wire:
         self.requests = 0
         self._lines = threading.local()
 
-    def ask(self, question: Question, credential: Auth | None) -> Answer:
+    def ask(self, question: Question, credential: Credential | None) -> Answer:
         """One request, whatever its answer says.
 
         Raises RateLimited without a request while none may be sent, Unreachable where no answer came or one that is no
