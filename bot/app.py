@@ -33,9 +33,11 @@ from bot.runner import Runner
 from bot.runs import RunStore
 from bot.sent_back import SentBack, send_back
 from bot.sources import default_commit, read_config
+from bot.spending import Account, DayLedger
 from bot.steps import StepStore
 from bot.stores import Stores
 from bot.verify import Verifier
+from bot.walls import Walls
 from memory.database import open_database, upgrade_memory
 from memory.index import FtsSearch
 from memory.recall import Recall
@@ -44,12 +46,14 @@ from memory.store import MemoryStore
 from memory.types import CommitId, DropCause, RunId, Scope, TicketId
 from stages.admission import Admission
 from stages.agents.base import Agent
+from stages.agents.limits import Ledger, NoLedger
 from stages.agents.loop import Loop
 from stages.agents.model import NoModel
 from stages.agents.program import ProgramAgent
 from stages.checks import Checks
 from stages.errors import ParkCause, Parked
 from stages.gate import Gate
+from stages.offline import MODEL as OFFLINE
 from stages.repository import Repository, RepositoryFault
 from stages.sandbox import Sandbox, choose
 from stages.ticket import Ticket
@@ -131,6 +135,7 @@ class App:
         scope: Scope | None = None,
         *,
         run: RunId | None = None,
+        actor: str = "",
     ) -> Run:
         """Write a new run down, in the scope of these settings when none is given, with the id `run` if one is given.
 
@@ -151,6 +156,7 @@ class App:
                 attempts=self.choices.attempts,
                 sandbox=self.choices.sandbox,
                 id=run,
+                actor=actor,
             )
         )
 
@@ -193,7 +199,7 @@ class App:
                 return self.send_back(run, SentBack())
             case RunState.ENDED:
                 repository = Repository.open(Path(run.place))
-                again = self.open_run(run.ticket, repository, repository.resolve(), run.scope)
+                again = self.open_run(run.ticket, repository, repository.resolve(), run.scope, actor=run.actor)
                 self.stores.notes.add(run.scope, run.ticket.id, text, author)
                 return again
             case RunState.WORKING | RunState.PARKED:
@@ -270,12 +276,19 @@ class App:
                 self.settings.limits,
                 self.stores.events.of(run.id),
                 self._stopped(run.id),
+                self._ledger(run, agent),
             ),
             progress=progress,
             admission=Admission(policy=policy_of(config), scrubber=self.scrubber),
             guard=partial(self._guard, run.id),
         )
         return pursuit, bench(sandbox)
+
+    def _ledger(self, run: Run, model: str) -> Ledger:
+        """What all runs spend in a day; the embedded model is free, and bounded only where the operator says so."""
+        if model == OFFLINE and self.settings.walls == Walls():
+            return NoLedger()
+        return DayLedger(self.book, Account(scope=run.scope, actor=run.actor, run=run.id), self.settings.walls)
 
     def _sandbox(self, run: Run) -> Sandbox:
         wanted = self.choices.sandbox or run.sandbox or self.settings.sandbox or "auto"

@@ -8,15 +8,23 @@ from collections.abc import Callable, Iterable
 from bot.agents import OFFLINE_LIMITS
 from bot.facts import EventRecord
 from bot.run import Run
-from stages.agents.limits import Budget, Limits, Spent
+from stages.agents.limits import Budget, Ledger, Limits, Spent
 from stages.journal import ModelAnswered
 from stages.offline import MODEL as OFFLINE
 
 
 def budget_of(
-    run: Run, model: str, limits: Limits, events: Iterable[EventRecord], stopped: Callable[[], bool]
+    run: Run,
+    model: str,
+    limits: Limits,
+    events: Iterable[EventRecord],
+    stopped: Callable[[], bool],
+    ledger: Ledger | None = None,
 ) -> Budget:
-    """What `run` may still spend; the embedded model costs time only, unless the operator set limits."""
+    """What `run` may still spend; the embedded model costs time only, unless the operator set limits.
+
+    `ledger` knows what may be spent beyond the run; None for nothing that is shared.
+    """
     costs = [event.fact for event in events if isinstance(event.fact, ModelAnswered)]
     # The row knows of calls that failed, the events of those after the row was last written.
     spent = Spent(
@@ -26,4 +34,4 @@ def budget_of(
         minutes=run.spent.minutes,
     )
     own = OFFLINE_LIMITS if model == OFFLINE and limits == Limits() else limits
-    return Budget(own, clock=time.monotonic, spent=spent, stopped=stopped)
+    return Budget(own, clock=time.monotonic, spent=spent, stopped=stopped, ledger=ledger)

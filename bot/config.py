@@ -14,6 +14,7 @@ from bot.app_settings import AppSettings, read_app
 from bot.errors import ConfigMissing, ConfigUnreadable
 from bot.outside import Outside, read_outside
 from bot.toml_table import TomlTable, parse_toml
+from bot.walls import Walls, read_walls
 from memory.text import one_line
 from stages.agents.limits import Limits
 from stages.offline import CANDIDATE_RUNS_AT_MOST
@@ -67,6 +68,7 @@ class Settings:
     attempts: int = ATTEMPTS
     transcript_days: int = TRANSCRIPT_DAYS
     limits: Limits = field(default_factory=Limits)
+    walls: Walls = field(default_factory=Walls)
     candidate_runs: int = CANDIDATE_RUNS_AT_MOST
     sandbox: Level | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
@@ -92,6 +94,7 @@ def read_settings(environment: Mapping[str, str], config: Path | None = None) ->
     table = TomlTable(parse_toml(_text(path, must_exist=must_exist), str(path)), source=str(path))
     variables = TomlTable(_variables(environment), source="the environment")
     limits, app_table = table.table("limits"), table.table("app")
+    walls = read_walls(limits)
     decided = _decided(table, limits, path.parent)
     prices = {name: _price(price) for name, price in table.table("prices").tables().items()}
     decided |= _decided(variables, variables, Path.cwd(), lambda key: PREFIX + key.upper())
@@ -105,7 +108,7 @@ def read_settings(environment: Mapping[str, str], config: Path | None = None) ->
     variables.text(app.webhook_secret_variable)  # it may have a name like ours
     for source in (limits, app_table, table, variables):
         source.close()
-    return _settings(decided | {"app": app, "outside": outside}, prices, environment)
+    return _settings(decided | {"app": app, "outside": outside, "walls": walls}, prices, environment)
 
 
 def _decided(

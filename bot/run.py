@@ -34,6 +34,7 @@ class Opening:
     level: str = ""  # of the sandbox
     attempts: int | None = None  # at most, where the call said so
     sandbox: str = ""  # the level that the call asked for
+    actor: str = ""  # who triggered it, by an id that nobody can choose; "" when nobody is known
     id: RunId | None = None
 
 
@@ -55,6 +56,7 @@ class Run:
     updated: datetime
     attempts_at_most: int | None = None  # where the call that began it said so
     sandbox: str = ""  # the level that this call asked for
+    actor: str = ""  # who triggered it; "" when nobody is known
     park_cause: ParkCause | None = None
     park_reason: str = ""
     memory_version: int | None = None  # the one that the run reads; None before it is pinned

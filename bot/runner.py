@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from datetime import datetime
 from typing import Final
 
 from pydantic import TypeAdapter
@@ -54,7 +55,7 @@ class Runner:
             runs.set_state(run, RunState.WORKING)
             self._pursue()
         except Parked as parked:
-            self._park(parked.cause, parked.reason)
+            self._park(parked.cause, parked.reason, parked.wake)
         except DatabaseFull as full:
             self._park(ParkCause.DISK, str(full))
         except MemoryFault as fault:
@@ -77,12 +78,13 @@ class Runner:
             self._pursuit.save()
         return runs.get(run)
 
-    def _park(self, cause: ParkCause, reason: str) -> None:
+    def _park(self, cause: ParkCause, reason: str, wake: datetime | None = None) -> None:
         """Wait for what is outside; a person who wants the run to end does not."""
         if self._bench.stopped():
             return self._conclusion.end(self._stopped(), None, None)
         self._pursuit.tell(facts.Waits(cause=cause.value, reason=reason))
-        self._pursuit.stores.runs.set_state(self._pursuit.run.id, RunState.PARKED, cause=cause, reason=reason)
+        runs, run = self._pursuit.stores.runs, self._pursuit.run.id
+        runs.set_state(run, RunState.PARKED, cause=cause, reason=reason, wake=wake)
         return None
 
     def _pursue(self) -> None:

@@ -59,6 +59,7 @@ class RunStore:
                 level=opening.level,
                 attempts_at_most=opening.attempts,
                 sandbox=opening.sandbox,
+                actor=self._book.clean(opening.actor),
                 created=now,
                 updated=now,
             )
@@ -266,6 +267,7 @@ def _run(row: RunRow) -> Run:
         level=row.level,
         attempts_at_most=row.attempts_at_most,
         sandbox=row.sandbox,
+        actor=row.actor,
         created=row.created,
         updated=row.updated,
         park_cause=ParkCause(row.park_cause) if row.park_cause else None,

@@ -50,6 +50,7 @@ class RunRow(BotTable, table=True):
     level: str
     attempts_at_most: int | None
     sandbox: str
+    actor: str = ""
     branch: str = ""
     commit: str | None = None
     patch: str = Field(default="", sa_type=Text)
@@ -65,6 +66,21 @@ class RunRow(BotTable, table=True):
     minutes: float = 0.0
     created: datetime = Field(sa_type=Moment)
     updated: datetime = Field(sa_type=Moment)
+
+
+class SpendingRow(BotTable, table=True):
+    __tablename__ = "spending"
+    __table_args__ = (Index("spending_of_day", "installation", "day"),)
+
+    run: str = Field(primary_key=True)
+    day: str = Field(primary_key=True)  # ISO date, UTC
+    installation: str
+    repository: str
+    actor: str
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
+    minutes: float = 0.0
 
 
 class StepRow(BotTable, table=True):

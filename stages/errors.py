@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 from memory.errors import Told
@@ -45,19 +46,20 @@ class ParkCause(StrEnum):
     BRANCH = "branch"  # another branch is in the way of ours
     PERMISSION = "permission"  # GitHub does not let us do it
     RULESET = "ruleset"  # a rule of the repository refuses our branch
+    BUDGET = "budget"  # what may be spent in a day is spent
     PROGRAM = "program"  # a fault of ours: it waits for a version that mends it
 
 
 class Parked(StageError):
     """The run waits ({cause}): {reason}"""
 
-    def __init__(self, *, cause: ParkCause, reason: str) -> None:
+    def __init__(self, *, cause: ParkCause, reason: str, wake: datetime | None = None) -> None:
         super().__init__(cause=cause.value, reason=reason)
-        self.cause, self.reason = cause, reason
+        self.cause, self.reason, self.wake = cause, reason, wake
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _parked, (self.cause, self.reason)
+        return _parked, (self.cause, self.reason, self.wake)
 
 
-def _parked(cause: ParkCause, reason: str) -> Parked:
-    return Parked(cause=cause, reason=reason)
+def _parked(cause: ParkCause, reason: str, wake: datetime | None) -> Parked:
+    return Parked(cause=cause, reason=reason, wake=wake)

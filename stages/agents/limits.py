@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from stages.errors import LimitReached, Stopped
 
@@ -28,10 +29,34 @@ class Spent:
     minutes: float = 0.0
 
 
+class Ledger(Protocol):
+    """Where what all runs together spend is written down: before a call what it may cost at most, after it the truth.
+
+    `money` in US dollars; `minutes` are those that passed since the last call of either.
+    """
+
+    def reserve(self, *, tokens: int, money: float, minutes: float) -> None:
+        """Let a call pass, or raise."""
+
+    def settle(self, *, tokens: int, money: float, minutes: float) -> None:
+        """Say what the call cost."""
+
+
+class NoLedger:
+    """For what costs nothing."""
+
+    def reserve(self, *, tokens: int, money: float, minutes: float) -> None:
+        """Nothing is written down."""
+
+    def settle(self, *, tokens: int, money: float, minutes: float) -> None:
+        """Nothing is written down."""
+
+
 class Budget:
     """Limits and what was spent of them, over all calls of a run, retries included.
 
-    `clock` gives seconds from any fixed point; `stopped` tells whether a person stopped the run.
+    `clock` gives seconds from any fixed point; `stopped` tells whether a person stopped the run; `ledger` knows of
+    what may be spent beyond this run.
     """
 
     def __init__(
@@ -41,11 +66,13 @@ class Budget:
         clock: Callable[[], float],
         spent: Spent | None = None,
         stopped: Callable[[], bool] = lambda: False,
+        ledger: Ledger | None = None,
     ) -> None:
         self.limits = limits
         self._before = spent or Spent()
         self._calls, self._tokens, self._money = self._before.calls, self._before.tokens, self._before.money
         self._clock, self._start, self._stopped = clock, clock(), stopped
+        self._ledger, self._told = ledger or NoLedger(), self._start
 
     @property
     def spent(self) -> Spent:
@@ -71,7 +98,8 @@ class Budget:
     def before_call(self, *, tokens: int = 0, money: float = 0.0) -> None:
         """Let one more call pass, that is expected to cost at least this much.
 
-        Raises LimitReached when a limit would be passed, Stopped when a person stopped the run.
+        Raises LimitReached when a limit would be passed, Stopped when a person stopped the run, and what the ledger
+        raises: without its word no call is made.
         """
         if self._stopped():
             raise Stopped
@@ -84,12 +112,19 @@ class Budget:
         ):
             if would_be > allowed:
                 raise LimitReached(limit=limit, spent=round(would_be, 4), allowed=allowed)
+        self._ledger.reserve(tokens=tokens, money=money, minutes=self._passed())
         self._calls += 1
 
     def after_call(self, *, tokens: int, money: float) -> None:
         """Count what a call cost; an answer that cannot be read counts too."""
         self._tokens += tokens
         self._money += money
+        self._ledger.settle(tokens=tokens, money=money, minutes=self._passed())
+
+    def _passed(self) -> float:
+        """Minutes since the ledger was last told."""
+        before, self._told = self._told, self._clock()
+        return (self._told - before) / 60
 
     @property
     def seconds_left(self) -> float:

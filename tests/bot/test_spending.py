@@ -1,0 +1,304 @@
+"""What may be spent in a day is a wall: durable, shared by all processes, asked before each call, closed in doubt."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.book import Book, upgrade_runs
+from bot.config import Settings, read_settings
+from bot.errors import UnknownSetting, WrongSetting
+from bot.run import RunState
+from bot.spending import Account, DayLedger, next_day
+from bot.walls import Wall, Walls
+from memory.database import open_database
+from memory.scrub import Scrubber
+from memory.types import RepositoryId, RunId, Scope
+from stages.agents.limits import Budget, Limits
+from stages.errors import LimitReached, ParkCause, Parked
+from tests.bot.kit import TICKET, Script, bed, facts_of, lessons, silent, told
+from tests.fakes import Clock
+
+NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
+OPEN = Wall()
+
+
+class Day:
+    """A database, and a clock that a test can turn on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path, self.now = folder / "t.sqlite", NOON
+        self.engine = open_database(self.path)
+        upgrade_runs(self.engine)
+        self.book = Book(self.engine, Scrubber(), now=lambda: self.now)
+
+    def ledger(
+        self,
+        walls: Walls,
+        *,
+        run: str = "01A",
+        repository: str = "host/shop",
+        actor: str = "7",
+        installation: str = "i",
+    ) -> DayLedger:
+        scope = Scope(installation=installation, repository=RepositoryId(repository))
+        return DayLedger(self.book, Account(scope=scope, actor=actor, run=RunId(run)), walls)
+
+    def rows(self) -> list[tuple[object, ...]]:
+        with sqlite3.connect(self.path) as connection:
+            return connection.execute("SELECT run, day, calls, tokens, money FROM spending ORDER BY 1, 2").fetchall()
+
+
+@pytest.fixture
+def day(tmp_path: Path) -> Day:
+    return Day(tmp_path)
+
+
+def walls(**only: Wall) -> Walls:
+    return Walls(**{"day": OPEN, "repository": OPEN, "actor": OPEN, **only})
+
+
+def take(ledger: DayLedger, tokens: int = 0, money: float = 0.0, minutes: float = 0.0) -> None:
+    ledger.reserve(tokens=tokens, money=money, minutes=minutes)
+
+
+@pytest.mark.parametrize("kind", ["day", "repository", "actor"])
+@pytest.mark.parametrize(
+    ("wall", "one"),
+    [
+        (Wall(calls=2), {}),
+        (Wall(tokens=250), {"tokens": 100}),
+        (Wall(money=2.5), {"money": 1.0}),
+        (Wall(minutes=25), {"minutes": 10.0}),
+    ],
+)
+def test_sec_5_13_the_call_that_would_pass_a_wall_is_not_made(day: Day, kind: str, wall: Wall, one: dict) -> None:  # type: ignore[type-arg]
+    ledger = day.ledger(walls(**{kind: wall}))
+    take(ledger, **one)
+    take(ledger, **one)
+
+    with pytest.raises(Parked) as parked:
+        take(ledger, **one)
+
+    assert parked.value.cause is ParkCause.BUDGET
+    assert parked.value.wake == datetime(2026, 11, 4, tzinfo=UTC)
+    assert day.rows()[0][2] == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [
+        ("repository", {"repository": "host/other"}),
+        ("actor", {"actor": "8"}),
+        ("actor", {"actor": ""}),
+        ("day", {"installation": "another"}),
+    ],
+)
+def test_sec_5_13_a_wall_stands_before_its_own_kind_alone(day: Day, kind: str, other: dict[str, str]) -> None:
+    bounded = walls(**{kind: Wall(calls=1)})
+    take(day.ledger(bounded))
+
+    take(day.ledger(bounded, run="01B", **other))
+
+    with pytest.raises(Parked):
+        take(day.ledger(bounded, run="01C"))
+
+
+def test_sec_5_13_the_next_day_begins_with_nothing_spent(day: Day) -> None:
+    ledger = day.ledger(walls(day=Wall(calls=1)))
+    take(ledger)
+    day.now = next_day(day.now)
+
+    take(ledger)
+
+    assert [row[1] for row in day.rows()] == ["2026-11-03", "2026-11-04"]
+
+
+def test_what_was_taken_for_a_call_is_given_back_to_the_day_it_was_taken_from(day: Day) -> None:
+    ledger = day.ledger(walls(day=Wall(tokens=1_000)))
+    ledger.reserve(tokens=900, money=2.0, minutes=0.0)
+    day.now += timedelta(hours=12)
+
+    ledger.settle(tokens=100, money=0.25, minutes=1.0)
+
+    assert day.rows() == [("01A", "2026-11-03", 1, 100, 0.25)]
+
+
+def test_sec_5_13_what_a_killed_process_had_taken_stays_taken(day: Day) -> None:
+    bounded = walls(day=Wall(money=2.0))
+    day.ledger(bounded).reserve(tokens=0, money=1.5, minutes=0.0)
+
+    with pytest.raises(Parked):
+        day.ledger(bounded, run="01B").reserve(tokens=0, money=1.0, minutes=0.0)
+
+
+def test_a_call_that_no_day_has_room_for_is_no_reason_to_wait(day: Day) -> None:
+    with pytest.raises(LimitReached, match="money of the day"):
+        take(day.ledger(walls(day=Wall(money=0.5))), money=0.6)
+
+
+def test_settling_what_nothing_was_taken_for_changes_nothing(day: Day) -> None:
+    day.ledger(walls()).settle(tokens=5, money=1.0, minutes=1.0)
+
+    assert day.rows() == []
+
+
+TAKER = """
+import sys, time
+from pathlib import Path
+from bot.book import Book
+from bot.spending import Account, DayLedger
+from bot.walls import Wall, Walls
+from memory.database import open_database
+from memory.scrub import Scrubber
+from memory.types import RepositoryId, RunId, Scope
+from stages.errors import Parked
+
+book = Book(open_database(Path(sys.argv[1])), Scrubber())
+scope = Scope(installation="i", repository=RepositoryId("host/shop"))
+account = Account(scope=scope, actor="7", run=RunId(sys.argv[2]))
+ledger = DayLedger(book, account, Walls(day=Wall(money=1.0), repository=Wall(), actor=Wall()))
+taken = 0
+Path(sys.argv[3], sys.argv[2]).touch()
+while len(list(Path(sys.argv[3]).iterdir())) < 2:
+    time.sleep(0.01)
+try:
+    while taken < 100:
+        ledger.reserve(tokens=0, money=0.05, minutes=0.0)
+        taken += 1
+except Parked:
+    pass
+print(taken)
+"""
+
+
+def test_sec_5_13_two_processes_at_once_cannot_overspend_together(day: Day, tmp_path: Path) -> None:
+    (ready := tmp_path / "ready").mkdir()
+    takers = [
+        subprocess.Popen(
+            [sys.executable, "-c", TAKER, str(day.path), f"01{name}", str(ready)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+        )
+        for name in "AB"
+    ]
+
+    taken = [int(taker.communicate(timeout=60)[0]) for taker in takers]
+
+    assert sum(taken) == 20
+
+
+def test_the_budget_asks_the_ledger_before_and_tells_it_after(day: Day) -> None:
+    clock = Clock()
+    budget = Budget(Limits(), clock=clock, ledger=day.ledger(walls()))
+    clock.sleep(60)
+
+    budget.before_call(tokens=500, money=1.0)
+    clock.sleep(120)
+    budget.after_call(tokens=120, money=0.5)
+
+    assert day.rows() == [("01A", "2026-11-03", 1, 120, 0.5)]
+    with sqlite3.connect(day.path) as connection:
+        assert connection.execute("SELECT minutes FROM spending").fetchone() == (3.0,)
+
+
+def test_a_call_that_the_run_itself_may_not_make_is_not_counted_for_the_day(day: Day) -> None:
+    budget = Budget(Limits(calls=1), clock=Clock(), ledger=day.ledger(walls()))
+    budget.before_call()
+
+    with pytest.raises(LimitReached):
+        budget.before_call()
+
+    assert day.rows()[0][2] == 1
+
+
+# --- Through the runner --------------------------------------------------------------------------------------------
+
+
+def test_r19_a_run_waits_for_the_next_day_when_the_day_is_spent_and_goes_on_then(tmp_path: Path) -> None:
+    ground = bed(tmp_path, walls=walls(repository=Wall(calls=2)))
+    script = Script.of()
+    app = ground.app(script)
+
+    run = ground.fix(app)
+
+    assert (run.state, run.park_cause) == (RunState.PARKED, ParkCause.BUDGET)
+    assert run.wake == next_day(app.book.now())
+    assert len(script.asked) == 2
+    assert "calls of this repository's day" in run.park_reason
+    assert lessons(app, run) == ()
+    assert facts_of(app, run)[-1].reason == run.park_reason  # type: ignore[union-attr]
+    with sqlite3.connect(ground.home / "ticketsmith.sqlite") as connection:
+        connection.execute("UPDATE spending SET day = '2020-01-01'")
+    again = ground.app(Script.of())
+    assert again.pursue(run, silent()).state is RunState.PUBLISHED
+
+
+def test_r19_a_run_that_used_up_its_own_budget_is_dropped(tmp_path: Path) -> None:
+    ground = bed(tmp_path, limits=Limits(calls=2))
+    app = ground.app()
+
+    run = ground.fix(app)
+
+    assert told(app, run) == ["final drop: budget"]
+
+
+def test_sec_5_9_where_the_ledger_cannot_be_written_no_call_is_made(tmp_path: Path) -> None:
+    ground = bed(tmp_path)
+    script = Script.of()
+    app = ground.app(script)
+    run = app.open_run(TICKET, ground.repository, ground.repository.resolve())
+    with sqlite3.connect(ground.home / "ticketsmith.sqlite") as connection:
+        connection.execute("DROP TABLE spending")
+
+    run = app.pursue(run, silent())
+
+    assert script.asked == []
+    assert run.state is RunState.PARKED
+
+
+def test_the_actor_of_a_run_is_kept_and_pays(tmp_path: Path) -> None:
+    ground = bed(tmp_path, walls=walls(actor=Wall(calls=1)))
+    app = ground.app()
+    opened = app.open_run(TICKET, ground.repository, ground.repository.resolve(), actor="github:4711")
+
+    run = app.pursue(opened, silent())
+
+    assert (run.actor, run.park_cause) == ("github:4711", ParkCause.BUDGET)
+    assert "github:4711" in run.park_reason
+
+
+# --- Settings ------------------------------------------------------------------------------------------------------
+
+
+def settings(tmp_path: Path, text: str) -> Settings:
+    path = tmp_path / "ticketsmith.toml"
+    path.write_text(text)
+    return read_settings({"HOME": str(tmp_path)}, path)
+
+
+def test_walls_are_read_and_what_is_not_named_stays_usual(tmp_path: Path) -> None:
+    read = settings(tmp_path, "[limits.repository]\ncalls = 9\n[limits.actor]\nmoney = 2\nminutes = 30\n")
+
+    assert read.walls == Walls(repository=Wall(calls=9, money=25.0), actor=Wall(money=2.0, minutes=30.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[limits.repositry]\ncalls = 1\n", UnknownSetting),
+        ("[limits.day]\ncall = 1\n", UnknownSetting),
+        ("[limits.day]\nmoney = -1\n", WrongSetting),
+        ("[limits.day]\ncalls = 0\n", WrongSetting),
+        ("[limits]\nactor = 5\n", WrongSetting),
+    ],
+)
+def test_a_wall_that_means_nothing_is_refused(tmp_path: Path, text: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        settings(tmp_path, text)
