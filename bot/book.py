@@ -12,8 +12,9 @@ from typing import Any, Final
 from sqlalchemy import Engine
 from sqlmodel import Session
 
+from bot.config import Settings
 from bot.storable import storable
-from memory.database import reading, upgrade, writing
+from memory.database import open_database, reading, upgrade, upgrade_memory, writing
 from memory.scrub import Scrubber
 
 _SCHEMA: Final = "bot_schema"
@@ -26,6 +27,14 @@ def upgrade_runs(engine: Engine) -> None:
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def open_book(settings: Settings) -> Book:
+    """The database of these settings, with its tables up to date. Raises the errors of `memory.database`."""
+    engine = open_database(settings.database)
+    upgrade_memory(engine)
+    upgrade_runs(engine)
+    return Book(engine, Scrubber(settings.secrets()))
 
 
 class Book:

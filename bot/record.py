@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -45,16 +44,6 @@ def record_json(record: RunRecord) -> str:
     """The whole record: `run`, `steps`, `events` (each with its `kind`), `notes`."""
     events = [{**_plain(event), "kind": kind_of_fact(event.fact)} for event in record.events]
     return _text({**_plain(record), "events": events})
-
-
-def runs_json(runs: Iterable[Run]) -> str:
-    """A list of runs, without their tickets' text and their patches."""
-    return _text([_short(run) for run in runs])
-
-
-def _short(run: Run) -> dict[str, Any]:
-    ticket = {"id": run.ticket.id, "title": run.ticket.title, "number": run.ticket.number}
-    return {key: value for key, value in _plain(run).items() if key != "patch"} | {"ticket": ticket}
 
 
 def _plain(value: object) -> dict[str, Any]:

@@ -9,17 +9,20 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from bot.app import App, Choices
 from bot.config import read_settings
 from bot.leaving import PARKED, WITHOUT_PATCH
 from bot.node import Look
 from bot.run import Run, RunState
 from bot.terminal import Terminal
 from stages.repository import Repository
+
+if TYPE_CHECKING:
+    from bot.app import App
+    from bot.runs import RunStore
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,6 +56,8 @@ def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
     @click.pass_context
     @wraps(command)
     def called(ctx: click.Context, /, *args: Any, **options: Any) -> Any:
+        from bot.app import App, Choices  # with all that a run needs: not for the list of runs
+
         choices = Choices(
             model=options.pop("model", ""),
             agent=_command(options.pop("agent", "")),
@@ -61,6 +66,21 @@ def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
         )
         app = App(read_settings(os.environ, ctx.find_root().obj), choices)
         return ctx.invoke(command, app, *args, **options)
+
+    return called
+
+
+def with_runs(command: Callable[Concatenate[RunStore, P], R]) -> Callable[P, R]:
+    """Give the command the runs of the database that the settings name, and nothing that works on one."""
+
+    @click.pass_context
+    @wraps(command)
+    def called(ctx: click.Context, /, *args: Any, **options: Any) -> Any:
+        from bot.book import open_book
+        from bot.runs import RunStore
+
+        settings = read_settings(os.environ, ctx.find_root().obj)
+        return ctx.invoke(command, RunStore(open_book(settings)), *args, **options)
 
     return called
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import getpass
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from bot.app import App
-from bot.commands.common import as_json, err, finish, out, with_app, work_options
+from bot.commands.common import as_json, err, finish, out, with_app, with_runs, work_options
 from bot.errors import BeingWorkedOn
 from bot.leaving import INTERRUPTED
 from bot.node import Look
-from bot.progress import Progress
-from bot.record import read_record, record_json, runs_json
 from bot.run import Run, RunState
-from bot.show import show_run, show_runs
+from bot.run_table import runs_json, show_runs
+
+if TYPE_CHECKING:
+    from bot.app import App
+    from bot.runs import RunStore
 
 
 @click.group(short_help="List, show, stop, retry, requeue and verify runs.")
@@ -28,10 +30,10 @@ def runs() -> None:
     "--state", type=click.Choice([one.value for one in RunState]), default=None, help="Only runs in this state."
 )
 @as_json
-@with_app
-def list_runs(app: App, state: str | None, as_json: bool) -> None:
+@with_runs
+def list_runs(store: RunStore, state: str | None, as_json: bool) -> None:
     """List runs, the newest first."""
-    found = app.stores.runs.list(RunState(state) if state else None)
+    found = store.list(RunState(state) if state else None)
     if as_json:
         click.echo(runs_json(found))
     else:
@@ -45,6 +47,9 @@ def list_runs(app: App, state: str | None, as_json: bool) -> None:
 @with_app
 def show(app: App, run: str, verbose: bool, as_json: bool) -> None:
     """Show RUN as a tree: what was asked, done, judged and learnt."""
+    from bot.record import read_record, record_json
+    from bot.show import show_run
+
     record = read_record(app.book, run)
     if as_json:
         click.echo(record_json(record))
@@ -104,6 +109,8 @@ def requeue(app: App, run: str, note: str, author: str | None) -> None:
 @with_app
 def verify(app: App, run: str, commit: str | None) -> None:
     """Run the reproduction and the checks where the patch of RUN was merged, and write down whether it holds."""
+    from bot.progress import Progress
+
     with Progress(err()) as progress:
         verified = app.verify(app.stores.runs.get(run), commit, progress)
     worked = verified.outcome == "verify: worked"
@@ -120,6 +127,8 @@ def _user() -> str:
 
 def work(app: App, run: Run) -> None:
     """Take a run as far as it goes, with progress, and leave with the exit status that fits."""
+    from bot.progress import Progress
+
     with Progress(err()) as progress:
         progress.note(f"run {run.id} · {run.ticket.title} · base {run.base[:7]}", Look.HEAD)
         try:
