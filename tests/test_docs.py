@@ -16,11 +16,13 @@ from bot.app_settings import AppSettings
 from bot.cli import ticketsmith
 from bot.config import PREFIX, Settings, read_settings
 from bot.repository_config import PatchSize, RepositoryConfig, read_repository_config
+from bot.walls import Walls
 from stages.agents.limits import Limits
 
 README: Final = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
 SECRETS: Final = {"model_key", "hidden", "webhook_secret"}  # read from other variables
 OF_THE_APP: Final = {one.name for one in fields(AppSettings)} - SECRETS
+OF_A_DAY: Final = {one.name for one in fields(Walls)}  # in the file alone
 OF_THE_OUTSIDE: Final = {"hosts", "environment"}  # of [program] and [install], in the file alone
 VALUES: Final = {
     "sandbox": "plain", "agent": "loop", "attempts": "2", "transcript_days": "7",
@@ -72,8 +74,8 @@ def test_the_readme_names_no_other_commands() -> None:
 
 
 def operator_keys() -> set[str]:
-    own = {one.name for one in fields(Settings)} - SECRETS - {"limits", "app", "outside"}
-    return own | OF_THE_OUTSIDE | {one.name for one in fields(Limits)} | OF_THE_APP
+    own = {one.name for one in fields(Settings)} - SECRETS - {"limits", "walls", "app", "outside"}
+    return own | OF_A_DAY | OF_THE_OUTSIDE | {one.name for one in fields(Limits)} | OF_THE_APP
 
 
 def documented_operator_keys() -> dict[str, str]:
@@ -89,7 +91,7 @@ def test_the_readme_names_every_setting_of_the_operator() -> None:
 
 @pytest.mark.parametrize(("key", "variable"), list(documented_operator_keys().items()))
 def test_a_setting_has_the_variable_that_the_readme_names(key: str, variable: str, tmp_path: Path) -> None:
-    if key in {"prices", *OF_THE_OUTSIDE}:
+    if key in {"prices", *OF_A_DAY, *OF_THE_OUTSIDE}:
         assert variable == ""
         return
 
