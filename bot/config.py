@@ -24,11 +24,14 @@ PREFIX: Final = "TICKETSMITH_"
 ATTEMPTS: Final = 3
 TRANSCRIPT_DAYS: Final = 90
 ATTEMPTS_AT_MOST: Final = 20
+WORKERS: Final = 2
+WORKERS_AT_MOST: Final = 32
 INSTALLATION: Final = "local"
 LOOP: Final = "loop"
 
 _AUTO = "auto"
-_NUMBERS: tuple[str, ...] = ("attempts", "transcript_days", "candidate_runs", "calls", "tokens", "money", "minutes")
+_NUMBERS: tuple[str, ...] = ("attempts", "workers", "transcript_days", "candidate_runs")
+_NUMBERS += ("calls", "tokens", "money", "minutes")
 _NUMBERS += tuple(f"app_{key}" for key in app_settings.NUMBERS)
 _COUNT_AT_MOST = 10**12
 _MONEY_AT_MOST = 1e6  # US dollars
@@ -36,6 +39,7 @@ _DAYS_AT_MOST = 36_500
 _MINUTES_AT_MOST = 7 * 24 * 60
 _KEY_VARIABLE = re.compile(r"(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.I)
 _PASSWORD_IN_URL = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
+_ENGINES = ("sqlite:///", "postgresql://")
 _SECRET_AT_LEAST = 8  # characters: a shorter one would cut ordinary words out of every text
 
 
@@ -65,6 +69,8 @@ class Settings:
     model_key: str = field(default="", repr=False)
     model_key_variable: str = ""
     agent: tuple[str, ...] = ()
+    engine_url: str = field(default="", repr=False)  # of the queue's database; a file in `home` when empty
+    workers: int = WORKERS  # runs at the same time, in one process
     attempts: int = ATTEMPTS
     transcript_days: int = TRANSCRIPT_DAYS
     limits: Limits = field(default_factory=Limits)
@@ -79,7 +85,8 @@ class Settings:
     def secrets(self) -> tuple[str, ...]:
         """The values that must never be written anywhere: keys, tokens and passwords of this configuration."""
         given = (value for value in self.outside.variables.values() if len(value) >= _SECRET_AT_LEAST)
-        own = filter(None, (self.model_key, *self.app.webhook_secret.split(), *given))
+        passwords = _PASSWORD_IN_URL.findall(self.engine_url)
+        own = filter(None, (self.model_key, *passwords, *self.app.webhook_secret.split(), *given))
         return tuple(sorted({*self.hidden, *own}, key=lambda value: (-len(value), value)))
 
 
@@ -123,11 +130,20 @@ def _decided(
         "minutes": limits.number(name("minutes"), 0, _MINUTES_AT_MOST),
         "candidate_runs": limits.whole(name("candidate_runs"), 1, _COUNT_AT_MOST),
         "attempts": table.whole(name("attempts"), 1, ATTEMPTS_AT_MOST),
+        "engine_url": _engine_url(table, name("engine_url")),
+        "workers": table.whole(name("workers"), 1, WORKERS_AT_MOST),
         "transcript_days": table.whole(name("transcript_days"), 1, _DAYS_AT_MOST),
         "sandbox": table.choice(name("sandbox"), (_AUTO, *Level)),
         "agent": _agent(table, name("agent")),
     }
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _engine_url(table: TomlTable, key: str) -> str | None:
+    url = table.text(key)
+    if url and not url.startswith(_ENGINES):
+        raise table.refusal(key, "an address that begins with " + " or ".join(_ENGINES), "another text")
+    return url
 
 
 def _settings(decided: dict[str, Any], prices: Mapping[str, Price], environment: Mapping[str, str]) -> Settings:

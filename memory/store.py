@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from memory import audit, calibration_table, lesson_table, publishing, recording, versions
+from memory import audit, calibration_table, lesson_table, publishing, recording, retracting, versions
 from memory.calibration import Calibration
 from memory.database import reading, writing
 from memory.prepared import prepare
@@ -111,6 +111,14 @@ class MemoryStore:
         clean = slotted(ending, self._scrub)
         with writing(self._engine) as session:
             return recording.record(session, clean)
+
+    def retract(self, scope: Scope, lesson: LessonId, at: datetime) -> MemoryVersion | None:
+        """A new version without a lesson, for a person who takes it back; None where the newest one has no such lesson.
+
+        A run that pinned an older version goes on as it was.
+        """
+        with writing(self._engine) as session:
+            return retracting.retract(session, scope, lesson, at)
 
     def endings(self, scope: Scope, run: RunId) -> tuple[RecordedEnding, ...]:
         """The endings of a run in the order in which they were written."""

@@ -214,13 +214,15 @@ class Repository:
         raise BranchTaken(branch=branch, message=f"{_SUFFIXES_AT_MOST} of that name are there already")
 
     def successor(self, commit: CommitId, parent: CommitId, dated: str) -> CommitId:
-        """A commit with the tree and the message of `commit` on top of `parent`; `commit` itself where it stands there.
+        """A commit with the tree and the message of `commit` on top of `parent`.
 
-        `dated`, as git writes dates, makes it the same commit each time.
+        `commit` itself where it stands there, and `parent` where it has this tree already. `dated`, as git writes dates, makes it the same commit each time.
         """
         if self._line("rev-parse", "--verify", "--quiet", f"{commit}^") == parent:
             return commit
         tree = self._run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+        if self._line("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") == tree:
+            return parent
         message = self._run("show", "-s", "--format=%B", commit)
         made = self._git.run("commit-tree", "-p", parent, "-F", "-", tree, stdin=message, dates=dated)
         return CommitId(made.decode().strip())

@@ -1,0 +1,252 @@
+"""The long work of a job: the repository, the run, and what becomes of it on GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from bot.alone import alone
+from bot.app_settings import PublishMode
+from bot.course.admission import Admitted
+from bot.course.course import Course, PullState
+from bot.course.delivery import Delivery
+from bot.course.errand import Errand
+from bot.course.errors import MayNotAct, NothingThere
+from bot.course.leaving import Leaving
+from bot.course.markdown import plain
+from bot.course.may import May
+from bot.course.mirror import Mirrored, Mirrors
+from bot.course.parking import Parking, parking_of, wake_of
+from bot.course.placing import name_of
+from bot.course.points import CourseStep
+from bot.course.texts import Now
+from bot.course.watching import Watching
+from bot.engine.outcome import Outcome, Settled, Waits
+from bot.errors import AlreadyOpen, BeingWorkedOn, BotError, LetGo
+from bot.forge.errors import ForgeFault
+from bot.leaving import sentence
+from bot.outbox.types import OwnLabel
+from bot.run import Run, RunState
+from bot.sent_back import next_attempt
+from memory.errors import Told
+from memory.types import CommitId, RunId
+from stages.agents.model import NoModel, UnknownPrice
+from stages.errors import ParkCause, Parked, Refused
+from stages.remote import RemoteFault
+from stages.repository import Repository, RepositoryFault
+from stages.ticket import Comment, Ticket
+
+_MIRRORED: Final = TypeAdapter(Mirrored)
+_RULE: Final = TypeAdapter(str)
+_HELD_BY_ANOTHER: Final = timedelta(seconds=10)
+# Rules for branches that refuse what we do: make one, and push to it. GitHub's REST reference, "Rules".
+_REFUSING: Final = frozenset({"creation", "update", "required_signatures", "pull_request", "protection"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a run begins with, where there is none yet. `asked` says that a person wants it, whatever was before."""
+
+    admitted: Admitted | None
+    asked: bool
+    commanded: bool = False
+
+
+class Advance:
+    """Takes a run as far as it goes, and tells GitHub."""
+
+    def __init__(self, errand: Errand, mirrors: Mirrors) -> None:
+        self._errand, self._mirrors = errand, mirrors
+        self._may, self._leaving = May(errand), Leaving(errand)
+
+    def work(self, run_id: RunId, wish: Wish) -> Outcome:
+        """Raises what nothing can be made of here: the errors of the program itself."""
+        run = self._errand.app.stores.runs.find(run_id)
+        if run is None or self._errand.courses.of(run_id) is None:
+            opened = self._begun(run_id, wish)
+            if not isinstance(opened, Run):
+                return opened
+            run = opened
+        course = self._errand.courses.of(run.id)
+        assert course is not None, "a course is kept with its run"
+        if not run.open:
+            self._leaving.ended(run, course)
+            return Settled(outcome=run.outcome)
+        try:
+            with self._mine(run):
+                return self._go_on(run, course, wish)
+        except BeingWorkedOn as other:
+            return Waits(until=self._errand.now() + _HELD_BY_ANOTHER, why=str(other))
+        except MayNotAct as no_more:
+            return self._stopped(run, course, no_more)
+        except Told as fault:
+            parking = parking_of(fault, self._errand.now())
+            if parking is None:
+                raise
+            return self._parked(run, course, parking)
+
+    # --- The run -----------------------------------------------------------------------------------------------------
+
+    def _begun(self, run_id: RunId, wish: Wish) -> Run | Outcome:
+        """The run, written down; what becomes of the job where it cannot begin."""
+        errand = self._errand
+        try:
+            return self._opened(run_id, wish)
+        except AlreadyOpen as other:
+            return Settled(outcome=f"joined: {other}")
+        except (ForgeFault, RemoteFault) as fault:
+            parking = parking_of(fault, errand.now())
+            if parking is not None and parking.until is not None:
+                return Waits(until=parking.until, why=parking.cause.value)
+            return self._cannot_begin(run_id, fault)
+        except (NothingThere, BotError, RepositoryFault, Refused, Parked, NoModel, UnknownPrice) as fault:
+            if isinstance(fault, LetGo):
+                raise
+            return self._cannot_begin(run_id, fault)
+
+    def _cannot_begin(self, run_id: RunId, fault: Told) -> Outcome:
+        why, number = sentence(fault), self._errand.number
+        text = f"**Cannot begin.** {plain(why)}\n\n`/ticketsmith retry` tries again.\n"
+        self._errand.steps.each_time(CourseStep.TELL, lambda: self._errand.show(run_id, number, text))
+        self._errand.mark(run_id, number, OwnLabel.HELD)
+        return Settled(outcome=f"cannot begin: {type(fault).__name__}")
+
+    def _opened(self, run_id: RunId, wish: Wish) -> Run:
+        errand, admitted = self._errand, wish.admitted
+        assert admitted is not None, "a run begins with an issue"
+        mirrored = self._mirrored()
+        number = errand.number
+        ticket = Ticket(
+            id=errand.ticket,
+            title=admitted.title,
+            body=admitted.body,
+            comments=tuple(Comment(author=one.author, text=one.text) for one in admitted.comments),
+            author=admitted.author,
+            number=number,
+        )
+
+        def effect() -> Run:
+            run = errand.app.open_run(
+                ticket,
+                Repository.open(Path(mirrored.folder)),
+                mirrored.base,
+                errand.scope,
+                run=run_id,
+                actor=f"account {admitted.actor.id}",
+            )
+            errand.courses.begin(
+                Course(
+                    run=run.id,
+                    ref=errand.ref,
+                    number=number,
+                    actor=admitted.actor,
+                    commanded=wish.commanded,
+                    private=mirrored.private,
+                    base=mirrored.branch,
+                )
+            )
+            return run
+
+        return errand.steps.each_time(CourseStep.OPEN, effect)
+
+    def _mirrored(self) -> Mirrored:
+        errand = self._errand
+        return errand.once(
+            CourseStep.MIRROR, _MIRRORED, lambda: self._mirrors.fetch(errand.forge.repository(errand.ref))
+        )
+
+    @contextmanager
+    def _mine(self, run: Run) -> Iterator[None]:
+        """This process writes for the run from now on. Raises BeingWorkedOn while another one does."""
+        with alone(self._errand.app.stores.work, run.id):
+            self._errand.fence.take(run.id)
+        yield
+
+    def _go_on(self, run: Run, course: Course, wish: Wish) -> Outcome:
+        if course.pull_state is PullState.MERGED:
+            return Settled(outcome="its patch was merged")
+        run = self._on_a_base_that_is_there(run, course)
+        if rule := self._rule_against_us(course):
+            return self._parked(run, course, Parking(cause=ParkCause.RULESET, reason=rule))
+        if run.state is not RunState.PUBLISHED or next_attempt(self._errand.app.stores.steps, run) > run.attempt:
+            if run.state is not RunState.WORKING:  # else it was marked when it was announced
+                self._errand.mark(run.id, course.number, OwnLabel.WORKING)
+            run = self._errand.steps.each_time(CourseStep.PURSUE, lambda: self._pursued(run, course))
+        self._errand.fence.check(run.id)
+        course = self._errand.courses.of(run.id) or course
+        match run.state:
+            case RunState.PUBLISHED:
+                course = Delivery(self._errand, self._may, asked=wish.asked).deliver(run, course)
+                return Settled(outcome=f"published: {course.branch or 'patch'}")
+            case RunState.PARKED:
+                cause = run.park_cause or ParkCause.PROGRAM
+                until = run.wake or wake_of(cause, self._errand.now())
+                return self._parked(run, course, Parking(cause=cause, reason=run.park_reason, until=until))
+            case _:
+                self._leaving.ended(run, course)
+                return Settled(outcome=run.outcome or run.state.value)
+
+    def _pursued(self, run: Run, course: Course) -> Run:
+        def show(stage: str, attempt: int) -> None:
+            now = self._errand.run(run.id)
+            try:
+                self._errand.tell(now, course, Now(stage=stage, attempt=attempt))
+            except Told as fault:  # a comment that cannot be edited now keeps no model waiting
+                if parking_of(fault, self._errand.now()) is None:
+                    raise
+                self._errand.log.warning("status not shown", run=run.id, why=type(fault).__name__)
+
+        return self._errand.app.pursue(run, Watching(show))
+
+    def _on_a_base_that_is_there(self, run: Run, course: Course) -> Run:
+        """A run whose base was lost begins anew on what is there now: somebody asked for it once more."""
+        if run.state is not RunState.PARKED or run.park_cause is not ParkCause.BASE_GONE:
+            return run
+        mirrored = self._mirrored()
+        if self._mirrors.has(course.ref, run.base):
+            return run
+        return self._errand.app.stores.runs.advance(run.id, CommitId(mirrored.base))
+
+    def _rule_against_us(self, course: Course) -> str:
+        """The rule that refuses our branch, by its name; empty when none does."""
+        if self._errand.settings.mode is PublishMode.PATCH or course.pushed:
+            return ""
+        return self._errand.once(CourseStep.RULES, _RULE, lambda: self._refusing_rule(course))
+
+    def _refusing_rule(self, course: Course) -> str:
+        branch = name_of(course.number, 1)
+        rules = self._errand.forge.rules(self._errand.ref, branch)
+        found = next((rule for rule in rules if rule.kind in _REFUSING), None)
+        if found is None:
+            return ""
+        return f"the rule {found.kind} of the repository refuses the branch {branch} ({found.detail})"
+
+    # --- How it stands afterwards ------------------------------------------------------------------------------------
+
+    def _parked(self, run: Run, course: Course, parking: Parking) -> Outcome:
+        """Keep what it waits for, tell people if they can be told now, and free the worker."""
+        errand = self._errand
+        errand.fence.check(run.id)
+        parked = errand.app.stores.runs.set_state(
+            run.id, RunState.PARKED, cause=parking.cause, reason=parking.reason, wake=parking.until
+        )
+        try:
+            self._leaving.parked(parked, course)
+        except Told as fault:
+            if parking_of(fault, errand.now()) is None:
+                raise
+            errand.log.warning("not told", run=run.id, why=type(fault).__name__)
+        if parking.until is None:
+            return Settled(outcome=f"parked: {parking.cause.value}")
+        return Waits(until=parking.until, why=parking.cause.value)
+
+    def _stopped(self, run: Run, course: Course, no_more: MayNotAct) -> Outcome:
+        stopped = self._errand.app.stop(run, no_more.cause)
+        self._leaving.silently(stopped, self._errand.courses.of(run.id) or course, f"{no_more}")
+        return Settled(outcome=stopped.outcome or "stopping")
