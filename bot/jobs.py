@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
-from sqlalchemy import CursorResult, delete, func, insert, update
+from sqlalchemy import CursorResult, delete, func
 from sqlmodel import Session, col, select
 
 from bot.book import Book
 from bot.errors import NoSuchJob
 from bot.forge.types import Account, AccountKind, RepositoryRef
-from bot.job import (
-    DATA,
-    INSTALLATION_WIDE,
-    Added,
-    Arrival,
-    Decision,
-    Job,
-    JobData,
-    JobKind,
-    JobState,
-    NewJob,
-    Start,
-    StartCause,
-    Unlabelled,
-)
+from bot.job import DATA, Added, Arrival, Decision, Job, JobData, JobKind, JobState, NewJob
 from bot.job_tables import DeliveryRow, GithubRepositoryRow, JobRow
+from bot.keeping import Keeping
 from memory.types import RepositoryId
 from stages.origin import remote_id
 
 WEB: Final = "https://github.com"
-JOINS_FOR: Final = timedelta(minutes=10)
-"""So long after a run is over, a label on its issue is taken for another delivery of the event that began it."""
 WAITING_AT_MOST: Final = 1_000
 
 _ADAPTERS: Final[Mapping[str, TypeAdapter[Any]]] = {kind.__name__: TypeAdapter(kind) for kind in DATA}
-_BY_LABEL: Final = "label:"
-_IN_AT_MOST: Final = 500  # parameters of one IN
+_SHORT: Final = 64  # characters
+_KNOWN_AT_MOST: Final = 1_000
 
 
 class Jobs:
@@ -47,6 +34,7 @@ class Jobs:
 
     def __init__(self, book: Book, *, web: str = WEB) -> None:
         self._book, self._web = book, web
+        self._clean_short = lru_cache(_KNOWN_AT_MOST)(book.clean)  # most are the same few words
 
     # --- What arrives ----------------------------------------------------------------------------------------------
 
@@ -58,59 +46,15 @@ class Jobs:
         """Keep them in one transaction, in this order: one wait for the disk for all. Raises as `add`."""
         jobs = [self._values(decision.job) if decision.job else None for _, decision in arrived]  # before the lock
         with self._book.writing() as session:
-            known = _known(session, [arrival.id for arrival, _ in arrived])
-            fresh, added = [], []
-            for (arrival, decision), values in zip(arrived, jobs, strict=True):
-                if arrival.id in known:
-                    added.append(Added.REPEATED)
-                    continue
-                known.add(arrival.id)
-                fresh.append(_delivery(arrival, decision))
-                added.append(self._keep(session, arrival.id, decision, values))
-            if fresh:
-                session.execute(insert(DeliveryRow), fresh)
-        return tuple(added)
+            keeping = Keeping(session.connection(), self._web, self._book.now())
+            return keeping.keep([(*both, values) for both, values in zip(arrived, jobs, strict=True)])
 
     def wish(self, job: NewJob) -> Added:
         """A job that no delivery asked for. Raises as `add`."""
+        values = self._values(job)
         with self._book.writing() as session:
-            return self._keep(session, "", Decision(reason="", job=job), self._values(job))
-
-    def _keep(self, session: Session, delivery: str, decision: Decision, values: dict[str, Any] | None) -> Added:
-        if decision.renamed:
-            _rename(session, decision.renamed)
-        job = decision.job
-        if job is None or values is None:
-            return Added.STORED
-        subject = self._subject(session, job)
-        if subject is None or _has(session, subject):
-            return Added.JOINED
-        if job.ref.id != INSTALLATION_WIDE:
-            self._name(session, job.ref)
-        session.execute(insert(JobRow), [{**values, "subject": subject, "delivery": delivery}])
-        return Added.STORED
-
-    def _subject(self, session: Session, job: NewJob) -> str | None:
-        """The subject under which the job is kept; None when it joins one that is there.
-
-        Label on, label off: such wishes count per issue, so that each change is one job, however often it is told.
-        """
-        if not _is_by_label(job.data):
-            return job.subject
-        last = session.execute(
-            select(JobRow.kind, JobRow.state, JobRow.changed, JobRow.subject)
-            .where(JobRow.repository == job.ref.id, JobRow.number == job.number)
-            .where(col(JobRow.subject).startswith(_BY_LABEL))
-            .order_by(col(JobRow.id).desc())
-            .limit(1)
-        ).first()
-        if last is None:
-            return f"{_BY_LABEL}{job.ref.id}#{job.number}:1"
-        over = last.state in (JobState.DONE.value, JobState.DEAD.value)
-        anew = job.kind is JobKind.START and over and self._book.now() - last.changed > JOINS_FOR
-        if last.kind == job.kind.value and not anew:
-            return None
-        return f"{_BY_LABEL}{job.ref.id}#{job.number}:{int(last.subject.rpartition(':')[2]) + 1}"
+            keeping = Keeping(session.connection(), self._web, self._book.now())
+            return keeping.keep([(None, Decision(reason="", job=job), values)])[0]
 
     def _values(self, job: NewJob) -> dict[str, Any]:
         data = _ADAPTERS[type(job.data).__name__].dump_python(job.data, mode="json")
@@ -124,17 +68,23 @@ class Jobs:
             "actor_login": job.actor.login if job.actor else "",
             "actor_kind": job.actor.kind.value if job.actor else "",
             "at": job.at,
-            "data": self._book.clean_json({type(job.data).__name__: data})[0],
+            "data": json.dumps({type(job.data).__name__: self._cleaned(data)}, ensure_ascii=False),
             "state": JobState.WAITING.value,
             "outcome": "",
             "changed": self._book.now(),
         }
 
-    def _name(self, session: Session, ref: RepositoryRef) -> None:
-        if not _rename(session, ref):
-            repository = remote_id(f"{self._web}/{ref.full_name}.git")
-            row = {"installation": ref.installation, "id": ref.id, "repository": repository, "full_name": ref.full_name}
-            session.execute(insert(GithubRepositoryRow), [row])
+    def _cleaned(self, value: Any) -> Any:
+        """The value with each text in it cleaned. Keys are names of ours."""
+        match value:
+            case str():
+                return self._clean_short(value) if len(value) <= _SHORT else self._book.clean(value)
+            case list() | tuple():
+                return [self._cleaned(one) for one in value]
+            case dict():
+                return {key: self._cleaned(one) for key, one in value.items()}
+            case _:
+                return value
 
     # --- What is to be done ----------------------------------------------------------------------------------------
 
@@ -204,56 +154,6 @@ class Jobs:
         with self._book.writing() as session:
             dropped = session.execute(delete(DeliveryRow).where(col(DeliveryRow.received) < before))
             return cast("CursorResult[Any]", dropped).rowcount
-
-
-def _is_by_label(data: JobData) -> bool:
-    match data:
-        case Unlabelled():
-            return True
-        case Start():
-            return data.cause is not StartCause.REOPENED
-        case _:
-            return False
-
-
-def _known(session: Session, ids: Sequence[str]) -> set[str]:
-    known = set[str]()
-    for at in range(0, len(ids), _IN_AT_MOST):
-        some = select(DeliveryRow.id).where(col(DeliveryRow.id).in_(ids[at : at + _IN_AT_MOST]))
-        known.update(session.exec(some).all())
-    return known
-
-
-def _has(session: Session, subject: str) -> bool:
-    return session.execute(select(JobRow.id).where(JobRow.subject == subject)).first() is not None
-
-
-def _rename(session: Session, ref: RepositoryRef) -> bool:
-    """Keep the newest name of a repository that is known; whether it is."""
-    row = session.get(GithubRepositoryRow, (ref.installation, ref.id))
-    if row is None:
-        return False
-    if row.full_name != ref.full_name:
-        session.execute(
-            update(GithubRepositoryRow)
-            .where(col(GithubRepositoryRow.installation) == ref.installation, col(GithubRepositoryRow.id) == ref.id)
-            .values(full_name=ref.full_name)
-        )
-    return True
-
-
-def _delivery(arrival: Arrival, decision: Decision) -> dict[str, Any]:
-    return {
-        "id": arrival.id,
-        "event": arrival.event,
-        "action": arrival.action,
-        "installation": arrival.installation,
-        "repository": arrival.repository,
-        "sender": arrival.sender,
-        "digest": arrival.digest,
-        "reason": decision.reason,
-        "received": arrival.received,
-    }
 
 
 def _row(session: Session, job: int) -> JobRow:

@@ -10,10 +10,10 @@ from memory.errors import Told
 
 DEPTH_AT_MOST: Final = 64
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _OPENING: Final = b"[{"
-_CLOSING: Final = b"]}"
-_NO_BRACKET: Final = bytes(byte for byte in range(256) if byte not in _OPENING + _CLOSING)
+_SIGNS: Final = b'[]{}"'
+_REST: Final = bytes(byte for byte in range(256) if byte not in _SIGNS)
 
 
 class NoPayload(Told):
@@ -37,8 +37,9 @@ def too_deep(body: bytes | bytearray) -> bool:
     """Whether JSON is nested deeper than allowed; found out without a parser, in time linear in the body."""
     if sum(body.count(bracket) for bracket in (b"[", b"{")) <= DEPTH_AT_MOST:
         return False
+    signs = (_ESCAPE.sub(b"", body) if b"\\" in body else body).translate(None, _REST)
     depth = 0
-    for bracket in _STRING.sub(b"", body).translate(None, _NO_BRACKET):
+    for bracket in b"".join(signs.split(b'"')[::2]):  # every second piece stands between two texts
         depth += 1 if bracket in _OPENING else -1
         if depth > DEPTH_AT_MOST:
             return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
@@ -47,6 +47,7 @@ class Event:
     payload: Mapping[str, object]
     received: datetime
     app: int | None = None
+    _parts: dict[str, BaseModel] = field(default_factory=dict, init=False, repr=False, compare=False)  # read before
 
     @property
     def action(self) -> str:
@@ -65,12 +66,16 @@ class Event:
         value = self.payload.get(key)
         if value is None:
             return None
+        if isinstance(known := self._parts.get(key), kind):
+            return known
         try:
-            return kind.model_validate(value)
+            part = kind.model_validate(value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             place = ".".join([key, *(str(one) for one in first["loc"])])
             raise Unreadable(reason=f"{place[:100]}: {first['type']}") from error
+        self._parts[key] = part
+        return part
 
     def ref(self, own: Own) -> RepositoryRef:
         """The repository that it is about. Raises Unreadable."""

@@ -18,6 +18,7 @@ Word = Annotated[str, Field(strict=True, max_length=100)]
 Text = Annotated[str, Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 
+_KINDS: Final = {kind.value: kind for kind in AccountKind}
 TITLE_AT_MOST: Final = 1_024  # characters; GitHub itself allows 256
 BODY_AT_MOST: Final = 65_536  # characters: GitHub's own limit
 
@@ -34,8 +35,7 @@ class AccountPart(Part):
     type: Word = "User"
 
     def account(self) -> Account:
-        known = {kind.value: kind for kind in AccountKind}
-        return Account(id=self.id, login=self.login, kind=known.get(self.type, AccountKind.OTHER))
+        return Account(id=self.id, login=self.login, kind=_KINDS.get(self.type, AccountKind.OTHER))
 
 
 class Numbered(Part):

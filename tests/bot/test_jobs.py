@@ -33,7 +33,8 @@ from bot.job import (
     StartCause,
     Unlabelled,
 )
-from bot.jobs import JOINS_FOR, Jobs
+from bot.jobs import Jobs
+from bot.keeping import JOINS_FOR
 from memory.database import DatabaseLocked, open_database
 from memory.scrub import Scrubber
 from tests.bot.books import MORNING, SECRET, Clock, make_book
