@@ -9,8 +9,11 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
-from memory.signature.flattened import unflatten
+from memory.signature import jsonlog
+from memory.signature.common_prefix import without_common
+from memory.signature.flattened import strings_opened, unflatten
 from memory.signature.prefixes import container, without_container, without_prefix
 from memory.signature.shapes import Text
 
@@ -20,6 +23,7 @@ LINE_AT_MOST = 1_000
 # The end of a Python trace and the start of any other say what went wrong: both ends are kept.
 _HEAD = 0.6
 _LOOKED_AT = 20
+_SPACED_FROM = 4
 
 _TYPOGRAPHIC = str.maketrans(
     {
@@ -56,24 +60,36 @@ _TAG = re.compile(
     r"</?(?:(?:a|b|i|p|s|u)|(?i:code|pre|div|span|li|ul|ol|table|thead|tbody|tr|td|th|em|strong|font|h[1-6]|details"
     r"|summary|samp|kbd|tt|sub|sup|img|hr|blockquote))(?: [^<>\n]{0,400})? ?/?>"
 )
+_MARK = re.compile(r" {0,8}(?:[-*+]|\d{1,2}\.) {1,3}(?=\S)")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[ \w+.#{}=:-]{0,40}$")
 
 
 def clean(title: str, body: str) -> Text:
     """Lines of both, without markup, colours, marks of quoting, and prefixes of logs."""
-    lines = _lines(f"{title}\n{body}" if title else body)
+    return _text(_lines(f"{title}\n{body}" if title else body))
+
+
+def _text(lines: Sequence[str]) -> Text:
     starts: list[int] = []
     at = 0
     for line in lines:
         starts.append(at)
         at += len(line) + 1
-    return Text(lines=lines, starts=tuple(starts))
+    return Text(lines=tuple(lines), starts=tuple(starts))
+
+
+def without_common_prefix(text: Text) -> tuple[Text, bool] | None:
+    """`text` without what most of its lines begin with, and whether nearly all did; None when that is nothing."""
+    found = without_common(text.lines)
+    return (_text(_dedented(_plain(found[0]))), found[1]) if found else None
 
 
 def _lines(text: str) -> tuple[str, ...]:
     text = _cut_characters(text).replace("\r\n", "\n").replace("\r", "\n").translate(_TYPOGRAPHIC)
-    text = _without_markup(_without_colours(text))
+    text = strings_opened(jsonlog.opened(_unescaped(_without_colours(text)))).translate(_TYPOGRAPHIC)
+    text = _without_markup(text)
     lines = _cut_lines([line[:LINE_AT_MOST] for line in unflatten(text)])
+    lines = _unlisted(_single_spaced(lines))
     return tuple(_composed(line) for line in _dedented(_plain(_dedented(lines))))
 
 
@@ -95,14 +111,45 @@ def _without_colours(text: str) -> str:
     return _ANSI.sub("", text).replace("\x1b", "") if "[" in text or "\x1b" in text else text
 
 
-def _without_markup(text: str) -> str:
+def _unescaped(text: str) -> str:
     # Bodies are escaped by a bot and once more by a mail gateway, hence twice.
     for _ in range(2):
         if "&" in text and ";" in text:
             text = html.unescape(text).replace("\u00a0", " ")
-    if "<" in text and ">" in text:
-        text = _TAG.sub("", _BLOCK_END.sub("\n", text))
     return text
+
+
+def _without_markup(text: str) -> str:
+    if "<" not in text or ">" not in text:
+        return text
+    if "<br" in text and "|" in text:
+        text = "\n".join(_cell(line) if line.startswith("|") else line for line in text.split("\n"))
+    return _TAG.sub("", _BLOCK_END.sub("\n", text))
+
+
+def _cell(line: str) -> str:
+    """The cell of a table's row that holds lines."""
+    at = line.find("<br")
+    return line[line.rfind("|", 0, at) + 1 :].strip().removesuffix("|") if at > 0 else line
+
+
+def _single_spaced(lines: list[str]) -> list[str]:
+    """`lines` without the blank lines that a mail or a page put between all of them."""
+    written = [at for at, line in enumerate(lines) if line.strip()]
+    if len(written) < _SPACED_FROM or any(other - at < 2 for at, other in pairwise(written)):
+        return lines
+    return [lines[at] for at in written]
+
+
+def _unlisted(lines: list[str]) -> list[str]:
+    """`lines` without the mark of a list in front of what goes on below it, at its indentation."""
+    kept = list(lines)
+    for at, line in enumerate(lines[:-1]):
+        mark = _MARK.match(line)
+        below = next((line for line in lines[at + 1 : at + 4] if line.strip()), "") if mark else ""
+        if mark and below[: mark.end()].isspace() and len(below) > mark.end():
+            kept[at] = " " * mark.end() + line[mark.end() :]
+    return kept
 
 
 def _plain(lines: Sequence[str]) -> Iterator[str]:

@@ -6,12 +6,25 @@ import re
 from collections.abc import Sequence
 
 from memory.signature.canon import canonical
-from memory.signature.located import tracked
+from memory.signature.located import located
 from memory.signature.normalise import template
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Finding, RepoView
 
-HINTS = ("referenced from:", "error", "rror TS", "TS2", "undefined", "未定义", "unresolved", ".java:[", "e: ")
+HINTS = (
+    "referenced from:",
+    "error",
+    "rror TS",
+    "TS2",
+    "undefined",
+    "未定义",
+    "unresolved",
+    ".java:[",
+    "e: ",
+    ".go:",
+    "cannot find -l",
+    "ld: library",
+)
 ERRORS_AT_MOST = 3
 LOOKED_AT = 60  # errors; a cascade of one error says no more
 _FILE = r"(?P<file>(?:[A-Za-z]:)?[^\s:(\[\"']{1,300}\.\w{1,10})"
@@ -21,10 +34,11 @@ _LOCATED = re.compile(
     r"(?:fatal |lib)?(?P<word>error|[Ee]rreur|Fehler|错误|エラー):? ?"
     r"(?P<code>(?:[A-Z]{1,4}\d{3,5}|\[[\w-]{2,40}\]))?:? ?(?P<message>.{1,400})$"
 )
-_MAVEN = re.compile(rf"{_FILE}:\[\d{{1,7}},\d{{1,7}}\] (?P<message>.{{1,400}})$")
-_GO = re.compile(r"(?P<file>(?:\./)?[\w./-]{1,200}\.go):\d{1,7}:\d{1,7}: (?P<message>.{1,400})$")
+_MAVEN = re.compile(rf"(?<!\S){_FILE}:\[\d{{1,7}},\d{{1,7}}\] (?P<message>.{{1,400}})$")
+_GO = re.compile(r"(?<!\S)(?P<file>(?:\./)?[\w./-]{1,200}\.go):\d{1,7}:\d{1,7}: (?P<message>.{1,400})$")
 _KOTLIN = re.compile(
-    r"e: (?:file://)?(?P<file>[^\s:]{1,300}\.kts?):(?: \(\d{1,7}, \d{1,7}\):|\d{1,7}:\d{1,7}) (?P<message>.{1,400})$"
+    r"(?<!\S)e: (?:file://)?(?P<file>[^\s:]{1,300}\.kts?):(?: \(\d{1,7}, \d{1,7}\):|\d{1,7}:\d{1,7}) "
+    r"(?P<message>.{1,400})$"
 )
 _WEBPACK = re.compile(r"(?:ERROR in |\[tsl\] ERROR in )(?:\./)?(?P<file>[^\s:(]{1,300}\.\w{1,6})[:(]?\d{0,7}")
 _TS = re.compile(r"\s{0,8}(?:error )?(?P<code>TS\d{3,5}): (?P<message>.{1,400})$")
@@ -35,8 +49,16 @@ _NEVER = re.compile(
     r"could not compile|aborting due to|ld returned \d|linker command failed|collect2|Error \d{1,3}$|build failed",
     re.IGNORECASE,
 )
-_PROJECT = re.compile(r"\s\[[^\[\]]{1,300}proj\]$")
+_PROJECT = re.compile(
+    r"\s\[[^\[\]]{1,300}proj(?:::[^\[\]]{1,80})?\]$|\s\(in target '[^'\n]{1,80}' from project '[^'\n]{1,80}'\)$"
+)
+_LIBRARY = re.compile(
+    r"\bld\S{0,40}: (?:error: )?(?:cannot find|library not found for|unable to find library) -l(?P<name>[\w.+-]{1,80})"
+    r"|\bld: library '(?P<apple>[\w.+-]{1,80})' not found"
+)
 _APPLE = re.compile(r"\s{0,8}\"(?P<symbol>[^\"\n]{1,300})\", referenced from:")
+_SYMBOL = re.compile(r"\s{0,12}symbol: {1,6}(?:\w{1,20} )?(?P<symbol>[\w.$]{1,100})")
+_OF_TEST = re.compile(r"-\[|[\w.]{1,120} : XCT")  # Xcode prints failed tests as errors of a file
 _SNIPPET_LINES = 14
 
 
@@ -78,11 +100,10 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
     rustc = _RUSTC.match(line) if line.startswith("error") else None
     if rustc:
         return _rustc(lines, at, rustc, repo)
-    located = (
-        _LOCATED.search(line) if "rror" in line or "错误" in line or "Fehler" in line or "エラー" in line else None
-    )
-    if located:
-        return _finding(located["file"], (located["code"] or "").strip("[]"), located["message"], (at, at), repo)
+    placed = _LOCATED.search(line) if "rror" in line or "错误" in line or "Fehler" in line or "エラー" in line else None
+    if placed and not _OF_TEST.match(placed["message"]):
+        message = _with_symbol(lines, at, placed["message"])
+        return _finding(placed["file"], (placed["code"] or "").strip("[]"), message, (at, at), repo)
     typescript = _TS.match(line) if "TS" in line else None
     if typescript:
         file = next(
@@ -90,10 +111,18 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
         )
         return _finding(file, typescript["code"], typescript["message"], (at, at), repo)
     for pattern in (_MAVEN, _GO, _KOTLIN):
-        match = pattern.match(line.strip())
+        match = pattern.search(line)
         if match and not match["message"].startswith(("warning", "+0x")):
-            return _finding(match["file"], "", match["message"], (at, at), repo)
+            return _finding(match["file"], "", _with_symbol(lines, at, match["message"]), (at, at), repo)
     return None
+
+
+def _with_symbol(lines: Sequence[str], at: int, message: str) -> str:
+    """javac names the symbol that it cannot find below the line of code."""
+    if not message.startswith("cannot find symbol"):
+        return message
+    found = next((match for line in lines[at + 1 : at + 5] if (match := _SYMBOL.match(line))), None)
+    return f"{message} '{found['symbol']}'" if found else message
 
 
 def _unlinked(line: str) -> str:
@@ -105,7 +134,8 @@ def _unlinked(line: str) -> str:
         linked = canonical(line)
         if linked and linked.name == "ld-undefined":
             return "".join(linked.discriminators[0].split())
-    return ""
+    library = _LIBRARY.search(line) if "library" in line or " -l" in line else None
+    return f"-l{library['name'] or library['apple']}" if library else ""
 
 
 def _rustc(lines: Sequence[str], at: int, head: re.Match[str], repo: RepoView) -> Finding | None:
@@ -133,7 +163,7 @@ def _finding(file: str, code: str, message: str, at: tuple[int, int], repo: Repo
         type=code,
         template=words.text,
         discriminators=words.discriminators,
-        frames=("/".join((tracked(path, repo) or path).split("/")[-2:]),),
+        frames=(located(path, repo).name,),
         first=at[0],
         last=at[1],
     )

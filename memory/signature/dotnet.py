@@ -23,6 +23,11 @@ _LISTED = re.compile(
     r"\s*(?:at |在 )?(?P<function>(?:[\w`<>|+-]{1,80}\.){1,12}\.?[\w`<>|.]{1,100}) ?\((?P<args>[^()\n]{0,400})\)"
     r"(?: \[0x[0-9a-f]{1,8}\])?(?: in (?P<file>.{1,300}?):(?:line )?\d{1,7})?;[\w.+`<>]{1,200}$"
 )
+# Unity: the place in brackets of its own.
+_UNITY = re.compile(
+    r"\s*(?:at )?(?P<function>[\w.+`<>|/:]{1,300}\.[\w`<>|$.]{1,200}) ?\((?P<args>[^()\n]{0,400})\) "
+    r"\(at (?P<file>[^()\n]{1,300}):\d{1,7}\)\s*$"
+)
 _REASON = re.compile(r"#{0,4} ?Reason(?: #{1,4})?$")
 _REASON_WITHIN = 60
 _SCRIPT_POSITION = re.compile(r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|Native Method|Unknown Source)")
@@ -32,6 +37,12 @@ _HEADER = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}(?:[A-Z]\w{0,100})?(?:Exception|Error|Fault)\w{0,20}(?:`\d)?)"
     r"(?: \(0x[0-9A-Fa-f]{1,8}\))?(?:: (?P<message>.*)|:?\s*)$"
 )
+_IN_LINE = re.compile(
+    r"(?:^|[\s:(])(?P<type>(?:[A-Za-z_]\w{0,80}\.){1,12}[A-Z]\w{0,100}(?:Exception|Error|Fault)\w{0,20})"
+    r"(?:: (?P<message>.*)|:?\s*)$"
+)
+# What xUnit, NUnit and MSTest say instead of an exception's name.
+_ASSERTED = re.compile(r"\s*(?:Assert\.\w{1,40}\(\) Failure|Expected: |Error Message:|Assert\.\w{1,40} failed)")
 _INNER = re.compile(r" ---> ")
 _END = re.compile(r"\s*--- .{1,80} ---\s*$")
 _STATE_MACHINE = re.compile(r"<(?P<name>\w{1,120})>d__\d{1,4}(?:`\d{1,2})?(?:\[[^\]]{0,80}\])?\.MoveNext$")
@@ -40,6 +51,7 @@ _CLOSURE = re.compile(r"\.?<>c(?:__DisplayClass[\w`]{1,20})?(?=\.)")
 _ARITY = re.compile(r"`\d{1,2}|\[[^\]]{0,200}\]")
 _TEST_CLASS = re.compile(r"^\w{0,150}(?:Tests?|TestCase|Spec|Specs|Fixture)$")
 _HEADER_WITHIN = 8
+_ASSERTED_WITHIN = 12
 
 
 @dataclass
@@ -88,7 +100,7 @@ def parse(lines: Sequence[str]) -> list[Trace]:
 def _frame(line: str) -> Frame | None:
     if "(" not in line:
         return None
-    found = _LISTED.match(line) if ";" in line else _FRAME.match(line)
+    found = _UNITY.match(line) if "(at " in line else _LISTED.match(line) if ";" in line else _FRAME.match(line)
     if not found or _SCRIPT_POSITION.search(found["args"]) or "." not in found["function"].split("(", 1)[0]:
         return None
     return Frame(file=found["file"] or "", function=found["function"].split("(", 1)[0].strip())
@@ -101,7 +113,13 @@ def _above(lines: Sequence[str], at: int) -> list[_Reading]:
         found = _headers(lines[up], up)
         if found:
             return _with_parameter(found, lines, up)
-    return _below(lines, at)
+    return _below(lines, at) or _asserted(lines, at)
+
+
+def _asserted(lines: Sequence[str], at: int) -> list[_Reading]:
+    """A test's own complaint: the runner prints its words, and no type."""
+    above = next((up for up in range(at - 1, max(-1, at - 1 - _ASSERTED_WITHIN), -1) if _ASSERTED.match(lines[up])), -1)
+    return [_Reading(type="assert", message="", first=above, last=at)] if above >= 0 else []
 
 
 def _below(lines: Sequence[str], at: int) -> list[_Reading]:
@@ -119,7 +137,7 @@ def _headers(line: str, at: int) -> list[_Reading]:
     """All exceptions named in one line: `A: m ---> B: n`, outermost first."""
     found: list[_Reading] = []
     for part in _INNER.split(line.strip().removesuffix("--->")):
-        match = _HEADER.match(part.strip().removeprefix("---> ").removeprefix("--->"))
+        match = _HEADER.match(part.strip().removeprefix("---> ").removeprefix("--->")) or _IN_LINE.search(part)
         if match:
             found.append(
                 _Reading(type=match["type"].split("`")[0], message=(match["message"] or "").strip(), first=at, last=at)
@@ -176,5 +194,8 @@ def _origin(frame: Frame, symbol: str, class_: str, repo: RepoView) -> Origin:
 
 
 FAMILY = Family(
-    language="dotnet", parse=parse, place=place, hints=("Exception", "   at ", "   bei ", "   à ", "   en ", "   em ")
+    language="dotnet",
+    parse=parse,
+    place=place,
+    hints=("Exception", "   at ", "  at ", "(at ", "   bei ", "   à ", "   en ", "   em "),
 )

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from memory.signature import compilers, http, kubernetes, messages, pytest_output, runners
-from memory.signature.cleaning import clean
+from memory.signature import build_tools, compilers, http, kubernetes, messages, pytest_output, runners
+from memory.signature.cleaning import clean, without_common_prefix
 from memory.signature.dotnet import FAMILY as DOTNET
 from memory.signature.golang import FAMILY as GO
 from memory.signature.java import FAMILY as JAVA
@@ -16,22 +16,25 @@ from memory.signature.javascript import FAMILY as JAVASCRIPT
 from memory.signature.keys import keys_of, parts_of, strong_keys, word_keys
 from memory.signature.native import FAMILY as NATIVE
 from memory.signature.php import FAMILY as PHP
+from memory.signature.php_console import FAMILY as PHP_CONSOLE
 from memory.signature.python import FAMILY as PYTHON
 from memory.signature.python import PYTEST
 from memory.signature.ruby import FAMILY as RUBY
 from memory.signature.rust import FAMILY as RUST
 from memory.signature.shapes import Family, Finding, RepoView, Text
 from memory.signature.swift import FAMILY as SWIFT
+from memory.signature.valgrind import FAMILY as VALGRIND
 from memory.types import ErrorSignature
 
 SIGNATURES_AT_MOST = 3
-FAMILIES: tuple[Family, ...] = (PYTHON, PYTEST, JAVA, DOTNET, JAVASCRIPT, GO, RUST, RUBY, PHP)
+FAMILIES: tuple[Family, ...] = (PYTHON, PYTEST, JAVA, DOTNET, JAVASCRIPT, GO, RUST, RUBY, PHP, PHP_CONSOLE)
 # Their texts look like parts of the others': read only where those found nothing.
-LAST_FAMILIES: tuple[Family, ...] = (SWIFT, NATIVE)
+LAST_FAMILIES: tuple[Family, ...] = (SWIFT, NATIVE, VALGRIND)
 FINDERS: tuple[tuple[tuple[str, ...], Callable[[Sequence[str], RepoView], list[Finding]]], ...] = (
     (pytest_output.HINTS, pytest_output.find),
     (runners.HINTS, runners.find),
     (compilers.HINTS, compilers.find),
+    (build_tools.HINTS, build_tools.find),
     (kubernetes.HINTS, kubernetes.find),
     (http.HINTS, http.find),
 )
@@ -43,12 +46,28 @@ _log = logging.getLogger(__name__)
 def signatures_of(title: str, body: str, repo: RepoView) -> list[ErrorSignature]:
     """At most three signatures, those with frames of the program first."""
     text = clean(title, body)
-    ranked = sorted(_found(text, repo), key=lambda pair: pair[0])
+    found = list(_found(text, repo))
+    common = without_common_prefix(text)
+    if common:
+        # A writer of logs that nobody has heard of, or lines that are alike: what can be read then tells which.
+        bare, nearly_all = list(_found(common[0], repo)), common[1]
+        found = max((bare, found) if nearly_all else (found, bare), key=_read)
+    ranked = sorted(found, key=lambda pair: pair[0])
     kept: list[ErrorSignature] = []
     for _, signature in ranked:
         if not any(_same(signature, other) for other in kept):
             kept.append(signature)
     return kept[:SIGNATURES_AT_MOST]
+
+
+def _read(found: Sequence[tuple[int, ErrorSignature]]) -> tuple[int, int]:
+    """How much was read: the most frames of one trace, and what else has a strong key."""
+    strong = [signature for _, signature in found if _is_strong(signature)]
+    return max((len(one.frames) for one in strong if one.kind == "trace"), default=0), len(strong)
+
+
+def _is_strong(signature: ErrorSignature) -> bool:
+    return any(level in signature.keys for level in "xfc")
 
 
 def _same(one: ErrorSignature, other: ErrorSignature) -> bool:
@@ -64,7 +83,7 @@ def _found(text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
             break
         if any(hint in whole for hint in family.hints):
             for rank, signature in _traces(family, text, repo):
-                strong = strong or any(level in signature.keys for level in "xfc")
+                strong = strong or _is_strong(signature)
                 yield rank, signature
     for hints, find in FINDERS:
         if any(hint in whole for hint in hints):

@@ -13,6 +13,12 @@ _FRAME_START = r"(?:at |File \\{0,3}\"|from |#\d|Traceback|Caused by|goroutine |
 _ARRAY = '","    at '
 _ESCAPED = re.compile(rf"\\n(?:\\t|\\r|[ \t]){{0,16}}{_FRAME_START}")
 _ESCAPE = re.compile(r"\\(u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[\\nrt\"'/])")
+_WRAPPED = re.compile(
+    r"(?P<ahead>[^'\"\n]{0,120}?)(?<!\w)b?(?P<mark>['\"])(?!:)"
+    r"(?P<text>(?:(?!(?P=mark))[^\\]|\\.)*)(?P=mark)[)\]}.,;]{0,4}\s*$"
+)
+_MESSAGE = re.compile(r"(?:Error|Exception|Failure)\b")  # whose words may be a string
+_BREAKS_OF_STRING = 2  # of lines, in what looks like a string of a language
 _MEANING = {"n": "\n", "r": "", "t": "\t", '"': '"', "'": "'", "/": "/", "\\": "\\"}
 _FIELD = re.compile(r",? ?\"(?:stack|stack_?trace|stackTrace|exception|message|error|err|trace|exc_info)\" ?: ?\"")
 _STRING_END = re.compile(r"(?<!\\)\"(?: ?[,}\]]|$)")
@@ -42,10 +48,27 @@ def unflatten(text: str) -> Iterator[str]:
         text = text.replace('","', "\n").replace('["', "\n").replace('"]', "\n")  # a stack as an array of strings
     for line in text.split("\n"):
         if _is_json(line) or ("\\n" in line and _ESCAPED.search(line)):
-            for part in _unescaped(without_json_log(line)).split("\n"):
+            for part in _unescaped(_unwrapped(without_json_log(line))).split("\n"):
                 yield from _broken(part)
         else:
             yield from _broken(line)
+
+
+def strings_opened(text: str) -> str:
+    """`text` with what looks like one string of a language with escaped line breaks as the lines that it holds."""
+    if "\\n" not in text:
+        return text
+    return "\n".join(_unescaped(_unwrapped(line)) if _is_string(line) else line for line in text.split("\n"))
+
+
+def _is_string(line: str) -> bool:
+    return line.count("\\n") >= _BREAKS_OF_STRING and _unwrapped(line) != line
+
+
+def _unwrapped(line: str) -> str:
+    """The text inside the quotes that a language puts around a string with escapes."""
+    found = _WRAPPED.match(line)
+    return found["text"] if found and not _MESSAGE.search(found["ahead"]) else line
 
 
 def _is_json(line: str) -> bool:
@@ -79,7 +102,7 @@ def _broken(line: str) -> list[str]:
         return _python(line)
     if "#0 " in line and "#1 " in line:
         return _PHP_BREAKS.sub("\n", line).split("\n")
-    if len(_AT.findall(line)) >= 2:
+    if "[object] (" not in line and len(_AT.findall(line)) >= 2:
         return _BREAKS.sub("\n", line).split("\n")
     return [line]
 

@@ -16,12 +16,14 @@ _PANIC = re.compile(
 )
 _GOROUTINE = re.compile(r"goroutine \d{1,9}(?: gp=\S{1,20} m=\S{1,20}(?: mp=\S{1,20})?)? \[[^\]\n]{1,100}\]:")
 _CALL = re.compile(r"\s{0,8}(?P<function>[\w./~@%*()\[\]{},·-]{1,300})\((?P<args>[^()\n]{0,400})\)\s*$")
-_WHERE = re.compile(r"\s{1,16}(?P<file>\S[^\n]{0,300}?\.(?:go|s|c)):\d{1,7}(?: \+0x[0-9a-f]{1,12})?\s*$")
+_WHERE = re.compile(r"\s{0,16}(?P<file>\S[^\n]{0,300}?\.(?:go|s|c)):\d{1,7}(?: \+0x[0-9a-f]{1,12})?\s*$")
 _CREATED = re.compile(r"\s*created by ")
 _RECOVERED = re.compile(r" ?\[recovered[^\]]{0,40}\]")
 _ENTRY_NAMES = frozenset(("main.main", "main.run", "main.init", "main.handler", "main.execute", "main.invoke"))
 _CLOSURES = re.compile(r"(?:\.func\d{1,4}(?:\.\d{1,4})*|\.gowrap\d{1,4}|-fm|\.deferwrap\d{1,4}|-range\d{1,4})+$")
 _GENERIC = re.compile(r"\[[^\]\n]{0,100}\]")
+_RACE = "WARNING: DATA RACE"
+_RACE_LINES = 60
 _LOOK_BACK = 12
 
 
@@ -31,6 +33,8 @@ def parse(lines: Sequence[str]) -> list[Trace]:
     at, told = 0, -1
     while at < len(lines):
         line = lines[at]
+        if _RACE in line:
+            traces += _race(lines, at)
         if _GOROUTINE.match(line.strip()) and told >= 0:
             trace, at = _stack(lines, told, at)
             traces += [trace] if trace.chain[0].frames else []
@@ -77,6 +81,27 @@ def _stack(lines: Sequence[str], told: int, at: int) -> tuple[Trace, int]:
     return trace, at
 
 
+def _race(lines: Sequence[str], told: int) -> list[Trace]:
+    """The two accesses of a race that the detector saw: either may stand first."""
+    stacks: list[list[Frame]] = []
+    name, last = "", told
+    for at in range(told + 1, min(len(lines), told + _RACE_LINES)):
+        line = lines[at]
+        if line.startswith("=====") or _RACE in line or "created at:" in line:
+            break
+        where, call = _WHERE.match(line), _CALL.match(line)
+        if where and name and stacks:
+            stacks[-1].append(Frame(file=where["file"], function=name))
+            name, last = "", at
+        elif call:
+            name = call["function"]
+        elif " by goroutine " in line or " by main goroutine" in line:
+            stacks.append([])
+    frames = min((stack for stack in stacks if stack), key=lambda stack: stack[0].function, default=[])
+    thrown = Thrown(type="data race", message="", frames=tuple(frames))
+    return [Trace(language="go", chain=(thrown,), first=told, last=last)] if frames else []
+
+
 def _after_panic(frames: Sequence[Frame]) -> Sequence[Frame]:
     # above the call of panic stand deferred functions
     for at in range(len(frames) - 1, -1, -1):
@@ -107,4 +132,4 @@ def _origin(symbol: str, file: Located, repo: RepoView) -> Origin:
     return Origin.TEST if file.origin is Origin.TEST else Origin.APP
 
 
-FAMILY = Family(language="go", parse=parse, place=place, hints=("goroutine ",))
+FAMILY = Family(language="go", parse=parse, place=place, hints=("goroutine ", _RACE))

@@ -17,6 +17,12 @@ _STATUS = re.compile(
     r"(?: with)? |code |→ |-> |=> |- |failed with |got |\(|\" |: )?"
     r"(?P<status>[45]\d\d)(?![\d.:])"
 )
+_KEYED = re.compile(
+    r"\bmethod=\"?(?P<method>GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\"?\b"
+    r"(?=.{0,300}?\b(?:path|url|uri)=\"?(?P<url>[^\s\"]{1,300})).{0,300}?\bstatus=\"?(?P<status>[45]\d\d)\b"
+)
+_ANSWER = re.compile(r"[<*\s]{0,3}HTTP/\d(?:\.\d)? (?P<status>[45]\d\d)\b")
+_ANSWER_WITHIN = 12
 _FIRST = re.compile(
     r"(?<!\d)(?P<status>[45]\d\d)(?: [A-Z][\w ]{2,30})? (?:for|on|from|at|when calling|error (?:for|on)) $"
 )
@@ -37,7 +43,7 @@ def find(lines: Sequence[str], _repo: RepoView) -> list[Finding]:
     """The first three failed requests that differ, or the monitor that is down."""
     found: list[Finding] = []
     for at, line in enumerate(lines):
-        told = _of_line(line, at)
+        told = _of_line(line, at) or _answered(lines, line, at)
         if told and told.frames not in [other.frames for other in found]:
             found.append(told)
         if len(found) > 2:
@@ -51,12 +57,24 @@ def _of_line(line: str, at: int) -> Finding | None:
         status = _STATUS.search(request["after"]) or _FIRST.search(line[: request.start()])
         if status:
             return _finding(request["method"], status["status"], route(request["url"]), at)
+    logged = _KEYED.search(line) if "method=" in line and "status=" in line else None
+    if logged:
+        return _finding(logged["method"], logged["status"], route(logged["url"]), at)
     if "onitor" in line:
         for pattern in _MONITORS:
             monitor = pattern.search(line)
             if monitor:
                 return _finding("monitor", "down", " ".join(monitor["name"].lower().split()), at)
     return None
+
+
+def _answered(lines: Sequence[str], line: str, at: int) -> Finding | None:
+    """A request as it was sent, and the answer below it."""
+    request = _REQUEST.search(line)
+    if not request or " HTTP/" not in request["after"]:
+        return None
+    answer = next((found for below in lines[at + 1 : at + 1 + _ANSWER_WITHIN] if (found := _ANSWER.match(below))), None)
+    return _finding(request["method"], answer["status"], route(request["url"]), at) if answer else None
 
 
 def _finding(method: str, status: str, where: str, at: int) -> Finding:

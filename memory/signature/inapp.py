@@ -13,7 +13,7 @@ _LIBRARY_FOLDER = re.compile(
     r"|go/pkg/mod|gems|vendor|\.yarn|\.pnpm|\.m2|\.gradle|\.nuget|pkgs/mod|jspm_packages)/"
 )
 _LIBRARY_PATH = re.compile(
-    r"(?i:(?:^|/)(?:lib(?:64|32)?/)?(?:python|pypy)\d(?:\.\d{1,2})?t?/|/python\d{2,3}(?:-32)?/lib/|/(?:ana"
+    r"(?i:(?:^|/)lib/ruby/|(?:^|/)(?:lib(?:64|32)?/)?(?:python|pypy)\d(?:\.\d{1,2})?t?/|/python\d{2,3}(?:-32)?/lib/|/(?:ana"
     r"|mini)conda\d?/lib/|/lib-python/|/python\.framework/"
     r"|^<frozen |^frozen |\.zip/)"
     r"|^node:|^internal/|^<internal:|^\[internal|^/rustc/|/rustlib/|^/usr/include/|^/usr/lib/|^/lib(?:64)?/"

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from memory.signature.shapes import Frame
 
 _HEADER = re.compile(
-    r"[\s>]{0,12}(?:(?P<type>[A-Za-z_][\w.]{0,200})\s{2,200}|(?P<glued>[A-Za-z_]\w{0,80}?(?:Error|Exception"
+    r"[\s>]{0,12}(?:(?P<type>[A-Za-z_][\w.]{0,200})\s{2,200}|"
+    r"(?P<tight>[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt)) |"
+    r"(?P<glued>[A-Za-z_]\w{0,80}?(?:Error|Exception"
     r"|Interrupt)))"
     r"Traceback \(most recent call last\)"
 )
@@ -41,7 +43,7 @@ class Shown:
 def header(line: str) -> str:
     """The type that stands before the words of the header, "" for the interpreter's own header."""
     found = _HEADER.match(line)
-    return (found["type"] or found["glued"]) if found else ""
+    return (found["type"] or found["tight"] or found["glued"]) if found else ""
 
 
 def read(lines: Sequence[str], at: int, type_: str) -> Shown:

@@ -40,7 +40,7 @@ _PROXY = re.compile(
     r"|ByteBuddy|\$MockitoMock\$"
     r"|_javassist_|\$HibernateProxy"
 )
-_LAMBDA = re.compile(r"^lambda\$(?P<name>[\w<>]{1,100}?)\$\d{1,4}(?:\$\w{1,20})?$")
+_LAMBDA = re.compile(r"^(?:lambda|\$anonfun)\$(?P<name>[\w<>]{1,100}?)\$\d{1,4}(?:\$\w{1,20})?$")
 _ANONYMOUS = re.compile(r"(?:\$\d{1,4})+$")
 _TEST_CLASS = re.compile(
     r"^(?:Test[A-Z0-9_]\w{0,150}|\w{1,150}(?:Tests?|TestCase|Spec|IT|ITCase|Suite)|Abstract\w{0,100}Test\w{0,100})$"
@@ -141,7 +141,8 @@ def _header(lines: Sequence[str], at: int) -> _Reading | None:
     found = _HEADER.match(line) or _IN_LINE.search(line)
     if not found:
         return None
-    return _Reading(type=found["type"], message=(found["message"] or "").strip(), first=at, last=at)
+    message = (found["message"] or "").strip()
+    return _Reading(type=found["type"], message="" if message == "null" else message, first=at, last=at)
 
 
 def place(frame: Frame, repo: RepoView) -> Place:
@@ -151,9 +152,11 @@ def place(frame: Frame, repo: RepoView) -> Place:
     outer = class_.split("$", 1)[0]
     if method.startswith("access$"):
         return Place(key="", origin=Origin.RUNTIME)  # made by the compiler
+    if method.startswith("delayedEndpoint$"):
+        method = "<init>"  # the body of a Scala object
     inside = _LAMBDA.match(method)
     name = inside["name"] if inside else _ANONYMOUS.sub("", method.split("$default", 1)[0])
-    home = _ANONYMOUS.sub("", _kotlin(class_))
+    home = _ANONYMOUS.sub("", _kotlin(class_)).rstrip("$")
     return Place(
         key=f"{home}.{name}",
         origin=_origin(frame, owner, package, outer, repo),

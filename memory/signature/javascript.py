@@ -32,7 +32,7 @@ _HEADER = re.compile(
     r"(?P<message>.*)|:?\s*)$"
 )
 _IN_LINE = re.compile(
-    r"(?:^|[\s:(])(?P<type>[A-Z][\w$]{0,80}(?:Error|Exception|Warning|Rejection|Violation))"
+    r"(?:^|[\s:(])(?P<type>(?:[A-Z][\w$]{0,80})?(?:Error|Exception|Warning|Rejection|Violation))"
     r"(?: \[(?P<code>[A-Z][A-Z_0-9]{2,60})\])?: (?P<message>.*)$"
 )
 _CAUSE = re.compile(r"\s*\[cause\]: (?P<rest>.*)$")
@@ -144,7 +144,9 @@ def place(frame: Frame, repo: RepoView) -> Place:
         ("chrome-extension:", "moz-extension:")
     ):
         return Place(key="", origin=Origin.RUNTIME)
-    if frame.file.startswith(("node:", "internal/", "(internal/")) or plain_path(frame.file) in word_set("node_core"):
+    if frame.file.startswith(("node:", "internal/", "(internal/", "ext:")) or plain_path(frame.file) in word_set(
+        "node_core"
+    ):
         return Place(key="", origin=Origin.RUNTIME)
     path = plain_path(frame.file)
     name = _function(frame.function)

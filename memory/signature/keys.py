@@ -4,7 +4,8 @@ A key is `es1:<level>:` and the first 20 hex digits (80 bits) of SHA-256 over th
 x  language, type, words, discriminators, up to 12 frames        strong
 f  language, type, and the place: three frames (with the words    strong
    while frames are few); in a run of tests the innermost
-   function or class and the test file; or the failing test
+   function or class, the third class and the test file;
+   or the failing test
 c  language, type, words, discriminators, the innermost frame     strong
 t  type, words, discriminators                                    weak: words alone
 """
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memory.signature.canon import forms, short_type
-from memory.signature.normalise import Template, is_specific, template
+from memory.signature.normalise import Template, is_sentence, is_specific, template
 from memory.signature.shapes import Family, Finding, Origin, Place, RepoView, Trace
 
 ALGO = "es1"
@@ -39,6 +40,8 @@ class Parts:
     frames: tuple[str, ...]
     app: bool  # whether frames are the program's own, not stand-ins of libraries
     area: str = ""  # of the innermost frame
+    user: str = ""  # the third class that the frames go through: whom the inner ones worked for
+    classes: bool = False  # whether the language lives in classes
     test_home: str = ""  # the test file or class that the run came from, "" outside of tests
     test: str = ""  # the failing test, when the innermost frame is a test's own
 
@@ -75,9 +78,16 @@ def _with_own(parts: Parts, own: Sequence[Place]) -> Parts:
         frames=frames,
         app=True,
         area=_area(own[0], frames, parts.template),
+        user=_user(own),
+        classes=bool(own[0].area),
         test_home=tests[0].home if tests else "",
         test="" if inside else tests[-1].key,
     )
+
+
+def _user(own: Sequence[Place]) -> str:
+    classes = tuple(dict.fromkeys(place.area for place in own if place.area and place.origin is Origin.APP))
+    return classes[2] if len(classes) > 2 else ""
 
 
 def _area(innermost: Place, frames: tuple[str, ...], words: Template) -> str:
@@ -116,8 +126,10 @@ def _where(parts: Parts, words: Template, told: list[str]) -> tuple[object, ...]
         # one test fails in many ways: its words tell them apart
         return words.text, told, ["test", parts.test]
     if parts.test_home:
-        # Tests of one class or file that die by one type in one place die of one bug, whatever the words.
-        return "", [], ["from", parts.test_home, parts.area]
+        # Tests of one class or file that die by one type in one place die of one bug, whatever the words; but what one
+        # method says itself, in a sentence, is one check of many that it makes.
+        said = words.text if parts.classes and len(parts.frames) == 1 and is_sentence(words) else ""
+        return said, [], ["from", parts.test_home, parts.area, *([parts.user] if parts.user else [])]
     # Three frames say more than words, which other versions and languages put otherwise; canonical words do not change.
     keep = bool(words.canonical) or len(parts.frames) < FRAMES_OF_F
     return words.text if keep else "", told, list(parts.frames[:FRAMES_OF_F])

@@ -7,23 +7,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from memory.signature.canon import Form, forms
 from memory.signature.normalise import is_specific, template
 from memory.signature.shapes import Finding
 
 LINE_AT_MOST = 400
+LOGGED_AT_MOST = 100  # lines of a log that say nothing specific: the next ones will not either
 _COLONS_AT_MOST = 12
 _TYPE_WITHIN = 200
 _SUFFIXES = ("Error", "Exception", "Warning", "Fault", "Failure", "Violation", "Timeout", "Interrupt", "NotFound")
 _TYPE_AHEAD = re.compile(r"(?:^|[\s`'\"(\[>*|=])([A-Za-z_][\w.$\\]{2,200}(?:::[A-Z]\w{1,80}){0,5})\)?[`'\"]?$")
+_THROWN = re.compile(r"terminate called after throwing an instance of '(?P<type>[\w:]{1,200})'")
+_UNCAUGHT = re.compile(r"uncaught exception of type (?P<type>[\w:]{1,200}): (?P<message>.{1,390})$")
+_WHAT = "what():"
 _END = re.compile(r"[`](?:\W|$)|\s{2,}at [\w.]")
 _LOG = re.compile(
-    r"(?:^|[\s\[|])(?P<level>error(?=\])|crit(?=\])|ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT)\b[\]|:]?\s{0,8}"
-    r"(?:(?:\[[^\]\n]{1,60}\]|[\w.$/-]{2,80}(?:\[\d{1,7}\])?:|--- |: |- )\s{0,4}){0,3}(?P<message>\S.{8,390})$"
+    r"(?:^|[\s\[|.])(?P<level>error(?=\])|crit(?=\])|ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT)\b[\]|:]?\s{0,8}"
+    r"(?:(?:\[[^\]\n]{1,60}\]|\w{1,40}(?:::\w{1,40}){1,6}:|[\w.$/-]{2,80}+(?:\[\d{1,7}\])?:"
+    r"|[\w.$*-]{2,80}+\s{0,40} [-:] "
+    r"|[a-z]\w{0,40}+(?:\.[\w$]{1,60}+){1,8}+ (?=\S)|--- |: |- )\s{0,4}){0,3}(?P<message>\S.{8,390})$"
 )
 _KEYED = re.compile(
-    r"\blevel=[\"']?(?:error|fatal|critical|panic)\b.{0,200}?\bmsg=(?:\"(?P<quoted>"
+    r"(?i)\blevel=[\"']?(?:error|fatal|critical|panic)\b.{0,200}?\bmsg=(?:\"(?P<quoted>"
     r"(?:[^\"\\]|\\.){4,300})\"|(?P<bare>\S{4,100}))"
 )
 
@@ -36,21 +43,25 @@ def find(lines: Sequence[str]) -> list[Finding]:
         form for form in forms() if not form.generic and not form.only and any(word in low for word in form.needs)
     )
     for at, line in kept:
-        found = _named(line, at) if ": " in line else None
+        found = _named(line, at) if ": " in line else _terminated(lines, line, at)
         if found:
             return [found]
     for at, line in kept if likely else ():
         found = _known(line, at, likely)
         if found:
             return [found]
-    for at, line in kept:
-        found = _logged(line, at)
+    logged = ((at, message) for at, line in kept if (message := _logged(line)))
+    for at, message in islice(logged, LOGGED_AT_MOST):
+        found = _finding("", message, "log", at)
         if found:
             return [found]
     return []
 
 
 def _named(line: str, at: int) -> Finding | None:
+    uncaught = _UNCAUGHT.search(line) if "uncaught exception of type" in line else None
+    if uncaught:
+        return _finding(uncaught["type"], uncaught["message"], "message", at)
     colon = line.find(": ")
     for _ in range(_COLONS_AT_MOST):
         if colon < 0:
@@ -64,6 +75,15 @@ def _named(line: str, at: int) -> Finding | None:
     return None
 
 
+def _terminated(lines: Sequence[str], line: str, at: int) -> Finding | None:
+    """What the library of C++ says of an exception that nobody caught."""
+    thrown = _THROWN.search(line) if "terminate called" in line else None
+    what = lines[at + 1].strip() if at + 1 < len(lines) else ""
+    if not thrown or not what.startswith(_WHAT):
+        return None
+    return _finding(thrown["type"], what.removeprefix(_WHAT).strip(), "message", at)
+
+
 def _known(line: str, at: int, likely: Sequence[Form]) -> Finding | None:
     low = line.lower()
     for form in likely:
@@ -73,12 +93,13 @@ def _known(line: str, at: int, likely: Sequence[Form]) -> Finding | None:
     return None
 
 
-def _logged(line: str, at: int) -> Finding | None:
+def _logged(line: str) -> str:
+    """What a line of a log says, if it says that something is wrong."""
     keyed = _KEYED.search(line) if "level=" in line else None
     if keyed:
-        return _finding("", keyed["quoted"] or keyed["bare"], "log", at)
+        return keyed["quoted"] or keyed["bare"] or ""
     found = _LOG.search(line)
-    return _finding("", found["message"], "log", at) if found else None
+    return found["message"] if found else ""
 
 
 def _finding(type_: str, message: str, kind: str, at: int) -> Finding | None:

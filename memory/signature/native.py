@@ -16,7 +16,8 @@ _SANITIZER = re.compile(
 )
 _UNDEFINED = re.compile(r"(?P<file>[^\s:]{1,300}):\d{1,7}:\d{1,7}: runtime error: (?P<message>.{1,300})$")
 _SIGNAL = re.compile(
-    r"(?:received|terminated with|stopped with|stop reason =|[Cc]aught|signal) ?(?:signal )?(?P<kind>SIG[A-Z]{2,8}"
+    r"(?:received|terminated with|stopped with|stop reason =|[Cc]aught|signal) ?(?:signal )?(?:\d{1,2},? )?\(?"
+    r"(?P<kind>SIG[A-Z]{2,8}"
     r"|EXC_\w{3,30})|(?P<text>Segmentation fault|Aborted) \(core dumped\)"
 )
 _ASSERT = re.compile(
@@ -45,6 +46,16 @@ _HANDLER = "<signal handler called>"
 _SUFFIX = re.compile(
     r"(?: \[clone [^\]]{1,60}\])+$|(?:\.(?:cold|part|isra|constprop|lto_priv)(?:\.\d{1,4})?)+$|@@?\w[\w.]{0,40}$"
     r"|\+0x[0-9a-f]{1,12}$"
+)
+_SYMBOLS = re.compile(r"^\S{0,300}?\((?P<symbol>[\w.$]{1,300})?\+0x[0-9a-f]{1,12}\)(?: \[0x[0-9a-f]{1,16}\])?$")
+_MANGLED = re.compile(r"^_{1,3}Z(?:N[KVrRO]{0,3}(?P<nested>[\d\w]{1,300})|(?P<plain>\d[\d\w]{1,300}))")
+_NUMBER = re.compile(r"\d{1,3}")
+_MACOS = re.compile(
+    r"Assertion failed: \((?P<message>.{1,300}?)\), function (?P<function>[\w:~]{1,200}), file (?P<file>[^\s,]{1,300})"
+)
+_GLIB = re.compile(
+    r"ERROR:(?P<file>[^\s:]{1,300}):\d{1,7}:(?P<function>\w{1,200}): assertion failed(?: \(|: \(|: )"
+    r"(?P<message>.{1,300}?)\)?$"
 )
 _TEMPLATE = re.compile(r"<[^<>]{0,300}>")
 _FRAMES_WITHIN = 40
@@ -90,7 +101,7 @@ def _told(line: str) -> tuple[str, str, tuple[Frame, ...]] | None:
     found = _UNDEFINED.search(line) if "runtime error: " in line else None
     if found:
         return "undefined-behaviour", found["message"], (Frame(file=found["file"]),)
-    found = _ASSERT.search(line) if "Assertion" in line else None
+    found = _ASSERT.search(line) or _MACOS.search(line) or _GLIB.search(line) if "ssertion" in line else None
     if found:
         return "assert", found["message"], (Frame(file=found["file"], function=found["function"]),)
     found = _SIGNAL.search(line) if "SIG" in line or "EXC_" in line or "dumped" in line else None
@@ -121,12 +132,29 @@ def _stack(lines: Sequence[str], at: int) -> tuple[list[Frame], int]:
 
 
 def _frame(rest: str) -> Frame:
+    symbols = _SYMBOLS.match(rest)
+    if symbols:
+        return Frame(function=_demangled(symbols["symbol"] or "??"))
     bare = _TAIL.sub("", rest)
     for pattern, text in ((_LLDB, rest), (_SPACE_FILE, bare), (_MODULE, rest), (_AT, bare)):
         found = pattern.match(text)
         if found:
             return Frame(file=found["file"] or found.groupdict().get("module", ""), function=found["function"] or "")
     return Frame(function=rest)
+
+
+def _demangled(symbol: str) -> str:
+    """The names in a mangled symbol, without arguments; any other symbol as it is."""
+    found = _MANGLED.match(symbol)
+    if not found:
+        return symbol
+    rest = found["nested"] or found["plain"]
+    names: list[str] = []
+    while (digits := _NUMBER.match(rest)) and (found["nested"] or not names):
+        end = digits.end() + int(digits[0])
+        names.append(rest[digits.end() : end])
+        rest = rest[end:]
+    return "::".join(names) or symbol
 
 
 def place(frame: Frame, repo: RepoView) -> Place:
@@ -163,5 +191,5 @@ FAMILY = Family(
     language="native",
     parse=parse,
     place=place,
-    hints=("Sanitizer", "SIG", "EXC_", "Assertion", "runtime error:", "core dumped"),
+    hints=("Sanitizer", "SIG", "EXC_", "ssertion", "runtime error:", "core dumped"),
 )

@@ -26,6 +26,7 @@ class Template:
 _NOISE = re.compile(
     r"\s*(?:\.? Did you (?:mean|forget)\b|[\[(]SQL: |\bDETAIL: |\bHINT: |\bCONTEXT: |\bSTATEMENT: "
     r"|\(Background on this error"
+    r"|(?: (?:\[\]|\{\})){2}$"
     r"|, called in \S{1,300} on line |\[recovered\]|note: run with `?RUST_BACKTRACE|; visit https?://|\(Session info: "
     r"|\. Perhaps you forgot|\bLINE \d{1,6}: |-- end of )"
 )
@@ -42,8 +43,12 @@ _TO_DIGITS = str.maketrans("\ue010\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue0
 _QUOTED = re.compile(r"(?<![\w'])'([^'\n]{0,400})'(?!\w)|\"([^\"\n]{0,400})\"|`([^`'\n]{0,400})['`]")
 _IDENTIFIER = re.compile(r"[A-Za-z_$@.\[\]<][\w$.:/\[\]()<>*&@#?! -]{0,59}")
 _LONG_DIGITS = re.compile(r"\d{4}")
+_FILE_NAME = re.compile(
+    r"(?i)[\w./\\ -]{1,60}\.(?:csv|tsv|json|jsonl|txt|log|xml|ya?ml|toml|ini|pdf|png|jpe?g|gif|svg|html?|css|zip|gz|tar"
+    r"|db|sqlite|xlsx?|docx?|parquet|tmp|bak|dat|bin)"
+)
 _VALUE_AHEAD = re.compile(
-    r"(?i:(?:input string|with base \d{1,2}|duplicate entry|user(?:name)?|value|path|token"
+    r"(?i:(?:given key|input string|with base \d{1,2}|duplicate entry|user(?:name)?|value|path|token"
     r"|expected|got|actual|was|but was"
     r"|found|literal|entry|email|password|url|host|address|to float|date|time|string|key \(|received|near|id|==|!="
     r"|assert))[ :=(]{0,3}$"
@@ -51,12 +56,12 @@ _VALUE_AHEAD = re.compile(
 # One alternation, first match wins: an address before its numbers, a date before its parts.
 _DATUM = re.compile(
     r"(?P<url>\b[a-z][a-z0-9+.-]{1,10}://[^\s'\"<>)\]]{1,300})"
-    r"|(?P<email>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,40}){1,4})"
+    r"|(?P<email>(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,64}(?:\.[\w-]{1,40}){1,4})"
     r"|(?P<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)"
     r"|(?P<date>\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?: ?Z|[+-]\d\d:?\d\d)?)?\b"
     r"|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?\b)"
     r"|(?P<ip>\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b|\[?\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b\]?)"
-    r"|(?P<obj><[\w.$ :]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>|\b[\w.$]{1,120}@[0-9a-f]{5,16}\b)"
+    r"|(?P<obj><[\w.$ :]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>|(?<![\w.$])[\w.$]{1,120}+@[0-9a-f]{5,16}\b)"
     r"|(?P<hex>\b0x[0-9a-fA-F?]{1,16}\b)"
     r"|(?P<hash>\b(?=[0-9a-f]{0,63}\d)(?=[0-9]{0,63}[a-f])[0-9a-f]{7,64}\b"
     r"|\b(?=[A-Za-z]{0,63}\d)(?=[\da-z]{0,63}[A-Z])(?=[\dA-Z]{0,63}[a-z])[A-Za-z\d_-]{16,120}\b)"
@@ -73,6 +78,8 @@ _LITERAL = re.compile(r"(?<![\w'\"`)])[\[{][^\[\]{}]{0,400}[\]}]")
 _VALUE = re.compile(r"['\"]|, ?-?\d|<val>|: -?\d|^.-?\d[\d.]{0,20}.$|^..$")
 _HYPHENATED = re.compile(r"[A-Za-z]-$")
 _NUMBERS = re.compile(r"<num>(?:[\s,;:x/()\[\]{}|-]{0,3}<num>)+")
+_PLACEHOLDER = re.compile(r"<\w{1,5}>")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _INFORMATIVE = re.compile(r"[^\W\d_]{3,}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2,}")
 
 
@@ -91,9 +98,14 @@ def is_specific(found: Template, type_: str) -> bool:
         return False
     if found.discriminators or found.canonical:
         return True
-    bare = re.sub(r"<\w{1,5}>", " ", found.text)
+    bare = _PLACEHOLDER.sub(" ", found.text)
     words = {word.lower() for word in _INFORMATIVE.findall(bare)} - word_set("stop")
     return len(words) >= (_WORDS_OF_VAGUE if not type_ or type_.lower() in word_set("vague_types") else _WORDS)
+
+
+def is_sentence(found: Template) -> bool:
+    """Whether a message says something beside its data."""
+    return len(_WORD.findall(_PLACEHOLDER.sub(" ", found.text))) >= _WORDS
 
 
 def _of_canonical(found: Canonical) -> Template:
@@ -139,6 +151,8 @@ def _protect(found: re.Match[str]) -> str:
 def _quoted(found: re.Match[str], text: str) -> str:
     inside = next((group for group in found.groups() if group is not None), "")
     ahead = text[max(0, found.start() - 24) : found.start()]
+    if _FILE_NAME.fullmatch(inside):
+        return "<str>"
     if not _IDENTIFIER.fullmatch(inside) or _LONG_DIGITS.search(inside) or _VALUE_AHEAD.search(ahead):
         return "<str>"
     if " " in inside.strip() and len(inside.split()) > 4:

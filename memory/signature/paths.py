@@ -7,7 +7,7 @@ import re
 from memory.signature.words import word_set
 
 _SCHEME = re.compile(
-    r"^(?:webpack-internal:///|webpack://[\w.@-]{0,80}/|[a-z][a-z+.-]{1,20}:/{2,3}[^/]{0,200}/|file:/{0,3})"
+    r"^(?:webpack-internal:///|webpack://[\w.@-]{0,80}/|file:/{0,3}|[a-z][a-z+.-]{1,20}:/{2,3}[^/]{0,200}/)"
 )
 _DRIVE = re.compile(r"^[A-Za-z]:/")
 _ROUTE_GROUP = re.compile(r"^\([\w.-]{1,40}\)/")

@@ -46,6 +46,7 @@ _CALL = re.compile(r"(?P<name>[\w\\:>{}@$-]{1,300})\(")
 _NAMED = re.compile(
     r"(?P<type>\\?(?:[A-Z]\w{0,80}\\){0,8}(?:[A-Z]\w{0,80})?(?:Error|Exception))\**: \**(?P<message>.{1,600})$"
 )
+_ESCAPED = "\\\\"
 _NAMED_WITHIN = 12
 _TRACE_WITHIN = 6
 
@@ -53,6 +54,8 @@ _TRACE_WITHIN = 6
 def parse(lines: Sequence[str]) -> list[Trace]:
     """Exceptions with their stacks; an error with a place but no stack has one frame."""
     traces: list[Trace] = []
+    if any(_ESCAPED in line for line in lines):
+        lines = [line.replace("\\\\", "\\") for line in lines]  # as a log of JSON writes namespaces
     at = 0
     while at < len(lines):
         told = _told(lines[at]) or _above(lines, at)

@@ -12,10 +12,10 @@ from memory.signature.shapes import Family, Frame, Place, RepoView, Thrown, Trac
 
 _FILE = (
     r"(?P<file>(?:[A-Za-z]:)?[^\s:'\"()]{0,300}?"
-    r"(?:\.(?:rb|erb|rake|ru|haml|slim|jbuilder|thor|gemspec)|/bin/[\w.-]{1,60}|Rakefile|<internal:[\w/-]{1,60}>))"
+    r"(?:\.(?:rb|erb|rake|ru|haml|slim|jbuilder|thor|gemspec)|/bin/[\w.-]{1,60}|Rakefile|<internal:[\w/.-]{1,160}>))"
 )
 _FRAME = re.compile(
-    rf"(?:\s|\d{{1,4}}: |from |\[\w{{1,20}}\](?:\.\.\.)?|#\d{{1,4}} ){{0,12}}{_FILE}:\d{{1,7}}(?::in [`']"
+    rf"(?:\s|\d{{1,4}}: |from |# |\[\w{{1,20}}\](?:\.\.\.)?|#\d{{1,4}} ){{0,12}}{_FILE}:\d{{1,7}}(?::in [`']"
     rf"(?P<function>[^\n]{{1,200}}?)')?\s*$"
 )
 _ARROW = re.compile(
@@ -34,6 +34,9 @@ _HEADERS = (
     re.compile(rf"\s{{0,8}}{_CLASS}: (?P<message>.{{0,600}})$"),
     re.compile(rf"\s{{0,8}}{_CLASS} - (?P<message>.{{0,600}})$"),
     re.compile(rf"\s{{0,8}}An? {_CLASS} occurred\b"),
+    re.compile(rf"\s{{0,8}}{_CLASS} in [A-Z][\w:]{{1,100}}#\w{{1,80}}\s*$"),
+    # RSpec: the class, the words in the line below
+    re.compile(r"\s{0,12}(?P<type>(?:[A-Z]\w{0,80}::){1,8}[A-Z]\w{0,80}|[A-Z]\w{0,80}(?:Error|Exception)):\s*$"),
 )
 _IN_LINE = re.compile(
     r"(?:^|[\s:(])(?P<type>(?:[A-Z]\w{0,80}::){0,8}[A-Z]\w{0,80}(?:Error|Exception|NotFound|Invalid|Timeout)): "

@@ -26,6 +26,7 @@ _CLOSURE = re.compile(r"(?:::\{\{closure\}\}|::\{closure#\d{1,4}\})+")
 _AS = re.compile(r"<(?P<type>[^<>]{1,200}) as [^<>]{1,200}>")
 _GENERIC = re.compile(r"::<[^<>]{0,200}>|<[^<>]{0,200}>")
 _ENTRY_NAMES = frozenset(("main", "run", "handler", "invoke", "execute"))
+_MESSAGE_LINES = 4  # of a comparison, before 1.73
 _TRACE_WITHIN = 6
 
 
@@ -35,7 +36,7 @@ def parse(lines: Sequence[str]) -> list[Trace]:
     for at, line in enumerate(lines):
         if "panicked at " not in line:
             continue
-        found = _OLD.search(line) or _NEW.search(line)
+        found = _OLD.search(line) or _NEW.search(line) or _OLD.search(" ".join(lines[at : at + _MESSAGE_LINES]))
         if found:
             traces.append(_panic(lines, at, found["file"], found["message"].strip()))
     return traces

@@ -11,14 +11,16 @@ from memory.signature.packages import of_package
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
-_OLD = re.compile(r"[Ff]atal error: (?P<message>.{1,400}?): file (?P<file>[^\n,]{1,300}), line \d{1,7}")
-_NEW = re.compile(r"(?P<file>[\w/. +-]{1,300}\.swift):\d{1,7}: [Ff]atal error: (?P<message>.{1,400})$")
+_TRAP = r"(?:[Ff]atal error|Precondition failed|Assertion failed)"
+_OLD = re.compile(rf"{_TRAP}: (?P<message>.{{1,400}}?): file (?P<file>[^\n,]{{1,300}}), line \d{{1,7}}")
+_NEW = re.compile(rf"(?P<file>[\w/. +-]{{1,300}}\.swift):\d{{1,7}}: {_TRAP}: (?P<message>.{{1,400}})$")
 _BARE = re.compile(r"(?:Thread \d{1,4}: |^|[\s:])(?P<head>Fatal error): (?P<message>.{1,400})$")
 _CRASHED = re.compile(
-    r"(?:Crashed: |Thread \d{1,4}(?: name:.{0,80})? [Cc]rashed(?: with.{0,80})?:?|Thread \d{1,4} Crashed)"
+    r"(?:Crashed: |Thread \d{1,4}(?: name:.{0,80})? [Cc]rashed(?: with.{0,80})?:?|Thread \d{1,4} Crashed"
+    r"|First throw call stack|Current stack trace:)"
 )
-_TYPE = re.compile(r"(?:Exception Type: {1,4}|Fatal Exception: )(?P<type>[\w.]{1,80})")
-_REASON = re.compile(r"reason: '(?P<message>.{1,400}?)'$")
+_TYPE = re.compile(r"(?:Exception Type:\s{1,20}|Fatal Exception: |uncaught exception ')(?P<type>[\w.]{1,80})")
+_REASON = re.compile(r"reason: '(?P<message>.{1,400}?)'(?:$| terminating)")
 _FRAME = re.compile(
     r"\s*(?P<number>\d{1,4}) {1,4}(?P<module>[\w.?-]{1,80})\s{1,60}(?:0x[0-9a-fA-F]{1,16} )?(?P<symbol>\S.{0,400}?)"
     r"(?: \+ \d{1,10})?(?: \((?P<file>[^()\s:]{1,200}):\d{1,7}\))?\s*$"
@@ -28,10 +30,12 @@ _CLOSURE = re.compile(
     r"(?:\([^)]{0,200}\) )?(?:\S{1,80} )??in |implicit closure #\d{1,4} in |@objc |static |merged ){1,6})"
 )
 _SYSTEM = re.compile(
-    r"^(?:lib\w{1,60}(?:\.dylib)?|libsystem_\w{1,40}|UIKit(?:Core)?|CoreFoundation|Foundation|SwiftUI|AppKit"
+    r"^(?:lib\w{1,60}(?:\.dylib|\.so)?|libsystem_\w{1,40}|UIKit(?:Core)?|CoreFoundation|Foundation|SwiftUI|AppKit"
     r"|QuartzCore|GraphicsServices|dyld(?:_sim)?|libdispatch\S{0,20}|CFNetwork|CoreData|WebKit|AVFoundation"
     r"|Combine)$"
 )
+_RAISED = "Error raised at top level: "
+_STANDARD = ("Swift/", "/AppleInternal/")
 _FRAMES_WITHIN = 12
 
 
@@ -44,15 +48,21 @@ def parse(lines: Sequence[str]) -> list[Trace]:
         type_ = kind["type"] if kind else type_
         message = reason["message"] if reason else message
         found = _OLD.search(line) or _NEW.search(line)
-        if found:
+        if found and found["file"].startswith(_STANDARD):
+            message = found["message"]  # the trap is the library's: a stack may stand below
+            if message.startswith(_RAISED):
+                type_, _, message = message.removeprefix(_RAISED).partition(": ")[0].partition("(")
+                traces.append(_trace(type_, found["message"], [], at, at))
+        elif found:
             traces.append(_trace("fatal error", found["message"], [Frame(file=found["file"])], at, at))
+        if found:
             continue
         bare = _BARE.search(line) if "atal error" in line else None
         message = bare["message"] if bare else message
         if _CRASHED.search(line):
             frames, last = _stack(lines, at)
             if frames:
-                traces.append(_trace(type_ or "crash", message, frames, at, last))
+                traces.append(_trace(type_ or ("fatal error" if message else "crash"), message, frames, at, last))
     return traces
 
 
@@ -92,5 +102,8 @@ def place(frame: Frame, repo: RepoView) -> Place:
 
 
 FAMILY = Family(
-    language="swift", parse=parse, place=place, hints=("atal error", "rashed", "Exception Type", "Fatal Exception")
+    language="swift",
+    parse=parse,
+    place=place,
+    hints=("atal error", "rashed", "Exception Type", "Fatal Exception", "recondition failed", "First throw call stack"),
 )

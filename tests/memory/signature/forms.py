@@ -9,6 +9,10 @@ SAMPLES: dict[str, tuple[Sample, Sample]] = {
         ("RangeError", "Maximum call stack size exceeded"),
         ("RecursionError", "maximum recursion depth exceeded in comparison"),
     ),
+    "oom-kill": (
+        ("", "Out of memory: Killed process 4711 (java) total-vm:8123456kB"),
+        ("", "kernel: Out of memory: Killed process 9 (java) total-vm:1kB"),
+    ),
     "out-of-memory": (
         ("java.lang.OutOfMemoryError", "Java heap space"),
         ("", "Allowed memory size of 134217728 bytes exhausted"),
@@ -83,6 +87,10 @@ SAMPLES: dict[str, tuple[Sample, Sample]] = {
     "py-http-retries": (
         ("ConnectionError", "HTTPConnectionPool(host='a.b', port=80): Max retries exceeded with url: /x"),
         ("MaxRetryError", "HTTPSConnectionPool(host='a.b', port=443): Max retries exceeded with url: /y (Caused by X)"),
+    ),
+    "py-http-status": (
+        ("requests.exceptions.HTTPError", "503 Server Error: Service Unavailable for url: https://a.b/v1/EUR"),
+        ("HTTPError", "503 Server Error: Service Unavailable for url: https://a.b/v1/CHF?x=1"),
     ),
     "py-bad-int": (
         ("ValueError", "invalid literal for int() with base 10: 'a'"),
@@ -165,6 +173,7 @@ SAMPLES: dict[str, tuple[Sample, Sample]] = {
         ("panic", "runtime error: index out of range [3] with length 3"),
         ("panic", "runtime error: slice bounds out of range [:5] with capacity 3"),
     ),
+    "go-unused": (("", "declared and not used: total"), ("", "total declared but not used")),
     "go-deadlock": (
         ("fatal error", "all goroutines are asleep - deadlock!"),
         ("fatal error", "all goroutines are asleep - deadlock"),
@@ -173,6 +182,10 @@ SAMPLES: dict[str, tuple[Sample, Sample]] = {
     "rs-unwrap": (
         ("panic", "called `Result::unwrap()` on an `Err` value: A"),
         ("panic", "called `Result::unwrap()` on an `Err` value: B"),
+    ),
+    "rs-assert-values": (
+        ("panic", "assertion `left == right` failed: tax is wrong"),
+        ("panic", "assertion failed: `(left == right)` left: `1`, right: `2`"),
     ),
     "rs-index-oob": (
         ("panic", "index out of bounds: the len is 3 but the index is 5"),
@@ -201,6 +214,14 @@ SAMPLES: dict[str, tuple[Sample, Sample]] = {
     ),
     "sql-relation": (("", 'relation "orders" does not exist'), ("", "Table 'prod.orders' doesn't exist")),
     "sql-column": (("", 'column "total" does not exist'), ("", "no such column: total")),
+    "sql-syntax": (
+        ("", 'syntax error at or near "selct"'),
+        ("", 'in prepare, near "selct": syntax error'),
+    ),
+    "sql-permission": (
+        ("", "permission denied for table invoices"),
+        ("", "permission denied for relation invoices"),
+    ),
     "sql-deadlock": (("", "deadlock detected"), ("", "Deadlock found when trying to get lock")),
     "sql-locked": (("", "database is locked"), ("", "database table is locked")),
     "ld-undefined": (

@@ -158,3 +158,30 @@ def test_a_key_is_the_same_with_and_without_knowledge_of_the_repository() -> Non
     known = signatures("", text, RepoView(files=frozenset({"src/shop/cart.py"})))
 
     assert known[0].keys == signatures("", text)[0].keys
+
+
+def _java(test: str, frames: list[str], words: str) -> str:
+    lines = [f"java.lang.IllegalArgumentException: {words}"]
+    lines += [f"\tat com.acme.{frame}({frame.split('.')[0]}.java:1)" for frame in frames]
+    return "\n".join([*lines, f"\tat com.acme.TarTest.{test}(TarTest.java:9)"])
+
+
+def test_whom_the_inner_classes_worked_for_tells_failures_of_one_test_class_apart() -> None:
+    one = _java("a", ["Context.refuse", "Keys.read", "Maps.fill"], "no key of that kind")
+    same = _java("b", ["Context.weird", "Keys.find", "Maps.put"], "no key of another kind here")
+    other = _java("b", ["Context.refuse", "Keys.read", "EnumMaps.fill"], "no key of another kind here")
+
+    assert match(signatures("", one), signatures("", same)) is not None
+    assert match(signatures("", one), signatures("", other)) is None
+
+
+@pytest.mark.parametrize(("words", "meets"), [("iso-8859", True), ("the header of the file is cut", False)])
+def test_a_sentence_tells_the_checks_of_one_method_apart_and_data_alone_does_not(words: str, meets: bool) -> None:
+    one = "utf-8" if meets else "the offset of the file is negative"
+
+    met = match(
+        signatures("", _java("a", ["Tar.parse"], one)),
+        signatures("", _java("b", ["Tar.parse"], words)),
+    )
+
+    assert (met is not None) is meets
