@@ -18,6 +18,7 @@ from bot.choices import Choices
 from bot.closing import already_over
 from bot.conclusion import Conclusion
 from bot.config import Settings
+from bot.dependencies import Dependencies
 from bot.dropping import drop
 from bot.errors import BeingWorkedOn, NothingToRetry
 from bot.events import EventStore
@@ -50,9 +51,10 @@ from stages.agents.limits import Ledger, NoLedger
 from stages.agents.loop import Loop
 from stages.agents.model import NoModel
 from stages.agents.program import ProgramAgent
-from stages.checks import Checks
 from stages.errors import ParkCause, Parked
 from stages.gate import Gate
+from stages.installed import Installed
+from stages.installer import Installer
 from stages.offline import MODEL as OFFLINE
 from stages.repository import Repository, RepositoryFault
 from stages.sandbox import Sandbox, choose
@@ -297,16 +299,36 @@ class App:
     def _bench(
         self, run: Run, repository: Repository, config: RepositoryConfig, python: Path, sandbox: Sandbox
     ) -> Bench:
-        workspaces = Workspaces(self._work, Checks(sandbox, python, Toolchains(home=Path.home())))
+        dependencies = self._dependencies(config, python, sandbox)
+        workspaces = Workspaces(self._work, dependencies.checks(Installed()))
         return Bench(
             run=run,
             repository=repository,
             config=config,
             workspaces=workspaces,
+            dependencies=dependencies,
             gate=Gate(workspaces, policy_of(config), self.scrubber),
             attempts=self.choices.attempts or run.attempts_at_most or config.attempts or self.settings.attempts,
             stopped=self._stopped(run.id),
             clean=self.book.clean,
+        )
+
+    def _dependencies(self, config: RepositoryConfig, python: Path, sandbox: Sandbox) -> Dependencies:
+        installer = Installer(
+            folder=self.settings.home / "installed",
+            sandbox=sandbox,
+            hosts=self.settings.outside.install_hosts,
+            python=python,
+            owner=self.settings.installation,
+            toolchains=Toolchains(home=Path.home()),
+        )
+        return Dependencies(
+            installer=installer,
+            sandbox=sandbox,
+            python=python,
+            named=bool(config.python),
+            home=Path.home(),
+            asked=config.install,
         )
 
     def _stopped(self, run: RunId) -> Callable[[], bool]:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from bot.baseline import Baseline, take
+from bot.dependencies import Dependencies
 from bot.repository_config import RepositoryConfig
 from bot.run import Run
 from memory.types import CommitId
 from stages.gate import Attempt, Gate, GateReport
+from stages.installed import Installed
 from stages.report import CheckReport, Reproduction
 from stages.repository import Repository
 from stages.sandbox import remove
@@ -32,9 +34,19 @@ class Bench:
     config: RepositoryConfig
     workspaces: Workspaces
     gate: Gate
+    dependencies: Dependencies
     attempts: int
     stopped: Callable[[], bool]
     clean: Callable[[str], str]
+
+    def install(self) -> Installed:
+        """Install what the base asks for; from now on every workspace stands on it, the gate's too.
+
+        Raises Stopped, Parked, and Refused where a file cannot be read.
+        """
+        installed = self.dependencies.install(self.repository, self.run.base, self.stopped)
+        self.workspaces.stand_on(self.dependencies.checks(installed), installed.lent)
+        return installed
 
     def workspace(self, commit: CommitId | None = None) -> Workspace:
         """A fresh clone of the base, or of another commit."""

@@ -48,7 +48,7 @@ def _check(name: str, table: TomlTable, services: Mapping[str, Service]) -> Chec
         results=results,
         folder=folder_of(table, "folder") or Check.folder,
         timeout_seconds=table.number("timeout_seconds", 1, _TIMEOUT_AT_MOST) or Check.timeout_seconds,
-        environment=_environment(table),
+        environment=variables_of(table),
         installed=_installed(table),
         services=_chosen(table, services),
     )
@@ -91,7 +91,8 @@ def _results(table: TomlTable) -> tuple[CheckKind, str]:
     return CheckKind.COMMAND, ""
 
 
-def _environment(table: TomlTable) -> tuple[tuple[str, str], ...]:
+def variables_of(table: TomlTable) -> tuple[tuple[str, str], ...]:
+    """`environment`: names and values."""
     variables = table.table("environment")
     found = [(name, variables.text(name) or "") for name in variables]
     for name, value in found:

@@ -9,9 +9,11 @@ from typing import Final
 from bot.check_config import folder_of, read_checks
 from bot.config import ATTEMPTS_AT_MOST
 from bot.errors import ConfigUnreadable
+from bot.install_config import read_install
 from bot.toml_table import TomlTable, parse_toml
 from memory.calibration import AUTO
 from memory.rules import RuleName
+from stages.installs import Install
 from stages.policy import Policy
 from stages.report import Check
 
@@ -47,7 +49,8 @@ class RepositoryConfig:
     """What the maintainers decided. No checks means: detect them. `python` is a name, or a path in the
     repository, "" for the default.
 
-    `protected` are patterns added to those that are always protected; none can be taken away here.
+    `protected` are patterns added to those that are always protected; none can be taken away here. `install` is None
+    where lock files say what is to be installed.
     """
 
     checks: tuple[Check, ...] = ()
@@ -58,6 +61,7 @@ class RepositoryConfig:
     size: PatchSize = field(default_factory=PatchSize)
     attempts: int | None = None
     memory: MemoryConfig = field(default_factory=MemoryConfig)
+    install: tuple[Install, ...] | None = None
 
 
 def read_repository_config(data: bytes | None, source: str = PATH) -> RepositoryConfig:
@@ -75,6 +79,7 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
         protected=_protected(table),
         size=PatchSize(**{key: size.whole(key, 1, _SIZE_AT_MOST) for key in ("files", "lines", "bytes")}),
         attempts=table.whole("attempts", 1, ATTEMPTS_AT_MOST),
+        install=read_install(table.table("install")),
         memory=MemoryConfig(rule=memory.choice("rule", (AUTO, *RuleName)) or AUTO),
     )
     for one in (size, memory, table):

@@ -14,6 +14,7 @@ from bot.attempts import Attempts, Found
 from bot.baseline import Baseline
 from bot.bench import Bench
 from bot.conclusion import Conclusion, End, stopped
+from bot.dependencies import told
 from bot.pursuit import Pursuit
 from bot.related import duplicate_of, mark_recurred
 from bot.run import Run, RunState
@@ -92,6 +93,8 @@ class Runner:
         version: MemoryVersion | None = None
         try:
             self._go_on()
+            self._pursuit.journal.at("install")
+            self._pursuit.tell(*told(self._bench.install()))
             workspace = self._bench.workspace()
             base = self._pursuit.once("baseline", _BASELINE, lambda: self._take_baseline(workspace))
             version = self._pursuit.once("memory", _VERSION, self._pin_memory)

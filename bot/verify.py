@@ -10,6 +10,7 @@ from bot.alert import asking_of, both, signatures_of, signatures_of_red, view_of
 from bot.baseline import Baseline
 from bot.bench import Bench, cleaned
 from bot.conclusion import Conclusion, End, stopped
+from bot.dependencies import told
 from bot.errors import NotMerged, NotPublished, NotVerified
 from bot.fix import Fix, fix_of
 from bot.pursuit import Pursuit
@@ -76,6 +77,7 @@ class Verifier:
         return max((step.finished for step in steps if step.name == "publish" and step.finished), default=run.updated)
 
     def _judge(self, fix: Fix, commit: CommitId) -> None:
+        self._pursuit.tell(*told(self._bench.install()))
         workspace = self._bench.workspace(commit)
         self._pursuit.journal.at(EntryPoint.VERIFY)
         self._pursuit.progress.stage(EntryPoint.VERIFY)

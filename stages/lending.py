@@ -10,29 +10,38 @@ from stages.report import Check
 
 
 class Lending:
-    """Lends folders of one checkout, such as `node_modules`, at the same places in other trees."""
+    """Lends folders of a checkout, such as `node_modules`, at the same places in other trees; what was installed for
+    the run goes before what lies in the checkout."""
 
-    def __init__(self, checkout: Path) -> None:
-        self._checkout = checkout
+    def __init__(self, checkout: Path, *installed: Path) -> None:
+        self._sources = (*installed, checkout)
 
     def has(self, place: str) -> bool:
-        """True when there is such a folder in the checkout, and not by a link out of it."""
-        folder = self._checkout / place
-        try:
-            inside = folder.resolve(strict=True).is_relative_to(self._checkout.resolve())
-        except (OSError, RuntimeError):  # a loop of links among them
-            return False
-        return inside and folder.is_dir() and ".git" not in PurePosixPath(place).parts
+        """True when there is such a folder in one of them, and not by a link out of it."""
+        return self._source(place) is not None
+
+    def _source(self, place: str) -> Path | None:
+        return next((folder / place for folder in self._sources if _holds(folder, place)), None)
 
     def to(self, check: Check, tree: Path) -> tuple[tuple[str, Path], ...]:
         """What a check is lent in a tree: places in it, and the folders that are to be seen there."""
-        return tuple((place, (self._checkout / place).resolve()) for place in self._free(check, tree))
+        places = ((place, self._source(place)) for place in self._free(check, tree))
+        return tuple((place, source.resolve()) for place, source in places if source is not None)
 
     def _free(self, check: Check, tree: Path) -> Iterator[str]:
         for folder in check.installed:
             place = str(PurePosixPath(check.folder) / folder)
             if self.has(place) and _is_free(tree / place):
                 yield place
+
+
+def _holds(top: Path, place: str) -> bool:
+    folder = top / place
+    try:
+        inside = folder.resolve(strict=True).is_relative_to(top.resolve())
+    except (OSError, RuntimeError):  # a loop of links among them
+        return False
+    return inside and folder.is_dir() and ".git" not in PurePosixPath(place).parts
 
 
 def _is_free(place: Path) -> bool:

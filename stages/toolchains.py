@@ -48,13 +48,15 @@ class Toolchain:
 
 @dataclass(frozen=True)
 class Toolchains:
-    """The toolchains that are found along `path`, by default this process's PATH; their caches lie below `home`.
+    """The toolchains that are found along `path`, by default this process's PATH; their caches lie below `home`, or
+    below `caches` where that is another folder.
 
     Nothing is ever downloaded: what a build depends on must be in those caches, or in the checkout.
     """
 
     path: str | None = None
     home: Path = Path("/nonexistent")
+    caches: Path | None = None
 
     def has(self, program: str) -> bool:
         """True when a program of this name is on this machine."""
@@ -64,6 +66,15 @@ class Toolchains:
         """What a check's command needs; None when its toolchain is not on this machine."""
         language = language_of(check)
         return Toolchain() if language is None else self._known[language]
+
+    def of_program(self, program: str) -> Toolchain | None:
+        """What a program needs; None when it belongs to no toolchain, or to one that is not on this machine."""
+        language = _LANGUAGE_OF.get(program)
+        return None if language is None else self._known[language]
+
+    @property
+    def _downloads(self) -> Path:
+        return self.caches or self.home
 
     @cached_property
     def _known(self) -> dict[Language, Toolchain | None]:
@@ -93,7 +104,7 @@ class Toolchains:
         )
 
     def _go(self) -> Toolchain | None:
-        downloads = self.home / "go" / "pkg" / "mod" / "cache" / "download"
+        downloads = self._downloads / "go" / "pkg" / "mod" / "cache" / "download"
         # Modules are unpacked anew inside, from what was downloaded: the cache itself cannot be written there.
         proxy = f"file://{downloads}" if downloads.is_dir() else "off"
         environment = {"GOPROXY": proxy, "GOSUMDB": "off", "GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw"}
@@ -115,9 +126,9 @@ class Toolchains:
                 return None
             prefix = chosen
         environment = {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never"}
-        caches = [folder for name in ("registry", "git") if (folder := self.home / ".cargo" / name).is_dir()]
+        caches = [folder for name in ("registry", "git") if (folder := self._downloads / ".cargo" / name).is_dir()]
         if caches:
-            environment["CARGO_HOME"] = str(self.home / ".cargo")
+            environment["CARGO_HOME"] = str(self._downloads / ".cargo")
         return Toolchain(path=(prefix / "bin",), readable=(*_parts(prefix), *caches), environment=environment)
 
     def _java(self) -> Toolchain | None:
@@ -125,7 +136,7 @@ class Toolchains:
         if java is None:
             return None
         tools = [found for name in ("mvn", "gradle") if (found := self._plain(name, {}))]
-        repository = self.home / ".m2" / "repository"
+        repository = self._downloads / ".m2" / "repository"
         settings = [folder for name in _FOLDERS_OF_DEBIAN for folder in Path("/etc").glob(name)]
         caches = [repository] if repository.is_dir() else []
         return Toolchain(

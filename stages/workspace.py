@@ -216,6 +216,11 @@ class Workspaces:
 
     def __init__(self, folder: Path, runner: Checks) -> None:
         self._folder, self._runner, self._pace = folder, runner, Pace()
+        self._installed: tuple[Path, ...] = ()
+
+    def stand_on(self, runner: Checks, installed: tuple[Path, ...]) -> None:
+        """What workspaces that are made from now on run checks with, and folders that are lent before a checkout's."""
+        self._runner, self._installed = runner, installed
 
     def make(
         self, repository: Repository, commit: CommitId, name: str, *, checks: tuple[Check, ...] | None = None
@@ -230,7 +235,7 @@ class Workspaces:
             clone.check_out()
         except GitFailed as error:
             raise UnreadableRepository(path=repository.folder, message=error.fields["message"]) from error
-        lending = Lending(repository.folder)
+        lending = Lending(repository.folder, *self._installed)
         if checks is None:
             seen = usable(detect(clone.files_at_base(), clone.at_base), self._runner.toolchains, lending.has)
         else:

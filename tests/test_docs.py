@@ -34,6 +34,7 @@ EXAMPLES: Final = {
     "size": "[size]\nfiles = 1\nlines = 2\nbytes = 3\n",
     "protected": 'protected = ["*.sql"]\n',
     "attempts": "attempts = 2\n",
+    "install": '[install]\ncommand = ["make", "deps"]\nfiles = ["Makefile"]\nkeeps = ["node_modules"]\n',
     "memory": '[memory]\nrule = "coverage"\n',
 }
 

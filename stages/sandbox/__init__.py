@@ -6,7 +6,7 @@ from stages.sandbox.command import Bounds, Command, Level, Ran
 from stages.sandbox.hosts import Host
 from stages.sandbox.interpreter import NotAnInterpreter, decided_by, needed_by
 from stages.sandbox.probe import Probe, probe
-from stages.sandbox.tree import own, remove
+from stages.sandbox.tree import give, own, remove
 
 __all__ = [
     "Bounds",
@@ -19,6 +19,7 @@ __all__ = [
     "Sandbox",
     "choose",
     "decided_by",
+    "give",
     "needed_by",
     "own",
     "probe",

@@ -120,7 +120,7 @@ class Bubblewrap(Sandbox):
         yield from _identity(user)
         yield from _system(wires, _USER_INSIDE if user is None else user)
         yield from self._temporary(user)
-        yield from _further((*command.readable, *(_needed_at_the_door() if command.hosts else ())))
+        yield from _further(sorted({*command.readable, *(_needed_at_the_door() if command.hosts else ())}))
         if command.kept is not None:
             yield from _folders([command.kept])
             yield from ("--bind", str(command.kept), str(command.kept))
