@@ -24,7 +24,8 @@ _SAID_AT_MOST: Final = 1_000  # characters of what the other side says
 _REMOTE_LINE: Final = re.compile(r"^remote: ?(.*)$", re.MULTILINE)
 _NOT_FOUND: Final = re.compile(r"(?i)repository\b.* not found|returned error: 404|does not appear to be a git repo")
 _NO_REF: Final = re.compile(r"(?i)couldn't find remote ref|not our ref|no such remote ref")
-_REFUSED: Final = re.compile(r"(?i)authentication failed|could not read username|returned error: (?:401|403)")
+_REFUSED: Final = re.compile(r"(?i)authentication failed|could not read username|returned error: 401")
+_FORBIDDEN: Final = re.compile(r"returned error: 403")
 
 
 class RemoteFault(StageError):
@@ -44,6 +45,10 @@ class RemoteUnreachable(RemoteFault):
 
 class RemoteRefused(RemoteFault):
     """{url} refuses our credential: {said}"""
+
+
+class RemoteForbidden(RemoteFault):
+    """Our credential may not do this at {url}: {said}"""
 
 
 class RemoteMissing(RemoteFault):
@@ -98,15 +103,21 @@ class Remote:
     def push(self, git: Git, commit: CommitId, branch: str, expected: CommitId | None) -> PushSaid:
         """Move a branch on to a commit, only from `expected`, or make it where that is None.
 
-        The caller has made sure that `commit` follows `expected`: then this can take nothing away. Raises RemoteRefused
-        and RemoteMissing.
+        The caller has made sure that `commit` follows `expected`: then this can take nothing away. Raises the errors of
+        this module, RemoteUnreachable apart.
         """
-        ref = f"refs/heads/{branch}"
         with trusted(git) as clean:
-            said = self.reached_by(clean, seconds=PUSH_SECONDS).try_to(
-                "push", "--porcelain", "--no-progress", "--no-verify", f"--force-with-lease={ref}:{expected or ''}",
-                self.url, f"{commit}:{ref}",
-            )  # fmt: skip
+            return self._moved(clean, f"{commit}:refs/heads/{branch}", branch, expected)
+
+    def delete(self, git: Git, branch: str, expected: CommitId) -> PushSaid:
+        """Take a branch away that is at `expected`. Raises as `push`."""
+        return self._moved(git, f":refs/heads/{branch}", branch, expected)
+
+    def _moved(self, git: Git, refspec: str, branch: str, expected: CommitId | None) -> PushSaid:
+        lease = f"--force-with-lease=refs/heads/{branch}:{expected or ''}"  # only while nobody else has moved it
+        said = self.reached_by(git, seconds=PUSH_SECONDS).try_to(
+            "push", "--porcelain", "--no-progress", "--no-verify", lease, self.url, refspec
+        )
         told = words(said)
         if said.status == 0:
             return PushSaid(outcome=PushOutcome.TAKEN, said=told)
@@ -152,6 +163,8 @@ def fault(url: str, said: Said) -> RemoteFault:
         return NoSuchRemoteRef(url=url, said=told)
     if _REFUSED.search(text):
         return RemoteRefused(url=url, said=told)
+    if _FORBIDDEN.search(text):
+        return RemoteForbidden(url=url, said=told)
     if _NOT_FOUND.search(text):
         return RemoteMissing(url=url, said=told)
     return RemoteUnreachable(url=url, said=told)

@@ -88,3 +88,8 @@ class Forge(IssueReads, PullReads, RepositoryReads, AppReads):
         token = self._api.tokens.token(ref.installation, ref.id, PUSHING if writes else READING)
         proof = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         return Remote(url=f"{self.web}/{ref.full_name}.git", header=f"Authorization: Basic {proof}")
+
+    def renew(self, remote: Remote) -> bool:
+        """GitHub refused the credential of a remote. True when `remote` will give another one."""
+        proof = remote.header.rpartition(" ")[2]
+        return self._api.tokens.refused(base64.b64decode(proof).decode().removeprefix("x-access-token:"))

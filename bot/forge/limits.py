@@ -13,6 +13,7 @@ from bot.forge.errors import RateLimited
 # GitHub's documentation asks for a minute at least where it names no time; blocks of 72 s were seen.
 WITHOUT_A_TIME: Final = timedelta(seconds=90)
 AT_MOST: Final = timedelta(hours=2)
+FORGOTTEN_AFTER: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +54,17 @@ class Limits:
     def secondary(self, installation: int, wait: timedelta | None, said: str) -> RateLimited:
         """Too much at once; without a time to wait, longer each time in a row."""
         with self._lock:
+            before = self._until.get(installation)
+            if before is None or self._clock() - before.until > FORGOTTEN_AFTER:
+                self._in_a_row.pop(installation, None)
             row = self._in_a_row[installation] = self._in_a_row.get(installation, 0) + 1
         return self._keep(installation, WITHOUT_A_TIME * 2 ** min(row - 1, 10) if wait is None else wait, said)
 
-    def went_well(self, installation: int, quota: Quota | None) -> None:
-        """A request was answered."""
+    def went_well(self, installation: int, quota: Quota | None, *, wrote: bool) -> None:
+        """A request was answered. Only one that wrote ends a row: it is writes that are too many at once."""
         with self._lock:
-            self._in_a_row.pop(installation, None)
+            if wrote:
+                self._in_a_row.pop(installation, None)
             if quota:
                 self._quotas[installation] = quota
 

@@ -108,7 +108,8 @@ class Wire:
             data = None
         answer = Answer(status=status, data=data, headers=headers)
         if status < 400:
-            self.limits.went_well(question.installation, _quota(answer, self._clock()))
+            wrote = question.verb != "GET" and question.path.startswith("/repo")
+            self.limits.went_well(question.installation, _quota(answer, self._clock()), wrote=wrote)
         return answer
 
     def fault(self, question: Question, answer: Answer) -> ForgeFault:

@@ -19,3 +19,7 @@ class NotArrived(OutboxFault):
 
 class NotOurs(OutboxFault):
     """{what} was not made by this App, and is left as it is."""
+
+
+class NotForward(OutboxFault):
+    """The commit {commit} does not follow {expected}, where {branch} is: pushing it would take something away."""

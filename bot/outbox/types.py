@@ -67,6 +67,18 @@ class Conclusion(StrEnum):
     ACTION_REQUIRED = "action_required"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What a pull request is to be. `issue` is the one that its text may close; `draft` counts when it is made."""
+
+    branch: str
+    base: str
+    title: str
+    body: str
+    issue: int
+    draft: bool
+
+
 class AnnotationLevel(StrEnum):
     NOTICE = "notice"
     WARNING = "warning"
@@ -81,3 +93,15 @@ class Annotation:
     line: int
     level: AnnotationLevel
     message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """What a check run shows. Of many annotations the first fifty are shown."""
+
+    status: CheckStatus
+    conclusion: Conclusion | None
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...] = ()
+    issue: int = 0

@@ -13,8 +13,8 @@ class Fault:
     """For requests whose `VERB /path` fits `match`, after `skip` of them, `times` times.
 
     `status` answers in place of the real answer, and `stored` says that what was asked happens all the same, before.
-    `delay` waits (seconds). `reset` closes the connection without an answer; with `stored`, after the effect. `trickle`
-    sends that many bytes a second. `hang` never answers, until the server ends.
+    `delay` waits (seconds); with `stored`, after the effect. `reset` closes the connection without an answer; with
+    `stored`, after the effect. `trickle` sends that many bytes a second. `hang` never answers, until the server ends.
     """
 
     match: str

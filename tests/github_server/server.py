@@ -100,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
         exchange.token = _credential(headers.get("authorization", ""))
         site.exchanges.append(exchange)
         exchange.fault = site.faults.of(exchange.line)
-        if exchange.fault and exchange.fault.delay:
+        if exchange.fault and exchange.fault.delay and not exchange.fault.stored:
             site.closing.wait(exchange.fault.delay)
         if exchange.fault and exchange.fault.hang:
             site.closing.wait()
@@ -109,6 +109,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         with site.lock:
             sent = self._git(exchange, where.query, body) if is_git else self._rest(exchange)
+        if exchange.fault and exchange.fault.delay and exchange.fault.stored:
+            site.closing.wait(exchange.fault.delay)
         if exchange.fault and (exchange.fault.status or exchange.fault.reset):
             self._fail(exchange)
         else:
