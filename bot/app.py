@@ -45,6 +45,7 @@ from memory.recall import Recall
 from memory.scrub import Scrubber
 from memory.store import MemoryStore
 from memory.types import CommitId, DropCause, RunId, Scope, TicketId
+from memory.upkeep import Upkeep
 from stages.admission import Admission
 from stages.agents.base import Agent
 from stages.agents.limits import Ledger, NoLedger
@@ -96,14 +97,15 @@ class App:
 
     @cached_property
     def stores(self) -> Stores:
-        memory = MemoryStore(self.book.engine, self.scrubber)
+        memory, search = MemoryStore(self.book.engine, self.scrubber), FtsSearch(self.settings.home / "index")
         return Stores(
             runs=RunStore(self.book),
             steps=StepStore(self.book),
             events=EventStore(self.book),
             notes=RequeueNotes(self.book),
             memory=memory,
-            recall=Recall(memory, FtsSearch(self.settings.home / "index"), scrub=self.scrubber.scrub),
+            recall=Recall(memory, search, scrub=self.scrubber.scrub),
+            upkeep=Upkeep(memory, search),
             work=self._work,
             now=self.book.now,
         )

@@ -118,7 +118,7 @@ def _fact(row: EventRow) -> Fact:
 def _blank(fact: Fact) -> Fact:
     match fact:
         case Asked():
-            return replace(fact, section="", body="")
+            return replace(fact, section="", body="", notes=())
         case ToolUsed():
             return replace(fact, arguments="", result="")
         case ModelSaid():

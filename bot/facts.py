@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias, assert_never
 
+from bot.why import notes_told
 from memory.slots import kind_of
 from memory.types import (
     CheckId,
@@ -40,6 +41,7 @@ class Asked:
     body: str
     hash: str
     version: int  # of memory
+    notes: tuple[str, ...] = ()  # how notes were chosen for it: blank like the section once that is old
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +185,7 @@ def asked(prompt: Prompt) -> Asked:
         body=prompt.body,
         hash=prompt.hash,
         version=prompt.version,
+        notes=notes_told(prompt.context),
     )
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from bot.alert import asking_of, signatures_of, view_of
 from bot.app import App
 from bot.sources import default_commit, read_config, read_sources
+from memory.calibration import Calibration
 from memory.types import ErrorSignature, MemoryContext
+from memory.upkeep import Due
 from stages.case import Case
 from stages.prompt import EntryPoint
 from stages.repository import Repository
@@ -21,12 +23,25 @@ class Foresight:
 
     signatures: tuple[ErrorSignature, ...]
     context: MemoryContext
+    calibration: Calibration | None
+    due: Due | None
+
+    @property
+    def measured(self) -> str:
+        """What the threshold of `calibrated` rests on here, and whether it is time to measure again."""
+        told = f"calibration of {self.calibration.at:%Y-%m-%d}: {self.calibration.told()}" if self.calibration else ""
+        again = f"calibration is due: {self.due} (ticketsmith memory calibrate)" if self.due else ""
+        return "; ".join(filter(None, (told, again))) or "no calibration: too few notes"
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
             "signatures": [asdict(signature) for signature in self.signatures],
             "context": {key: value for key, value in asdict(self.context).items() if key != "seal"},
+            "calibration": asdict(self.calibration) | {"at": self.calibration.at.isoformat()}
+            if self.calibration
+            else None,
+            "calibration_due": self.due.value if self.due else None,
         }
 
 
@@ -39,4 +54,9 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
     found = signatures_of(ticket, view_of(repository.files(commit)))
     asking = asking_of(scope, now, found, config.environment, config.memory.rule)
     query = Case(ticket=ticket, asking=asking).query(entry_point)
-    return Foresight(signatures=found, context=app.stores.context(query, version))
+    return Foresight(
+        signatures=found,
+        context=app.stores.context(query, version),
+        calibration=app.stores.memory.calibration(version),
+        due=app.stores.upkeep.due(version),
+    )

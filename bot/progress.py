@@ -77,3 +77,21 @@ class Progress:
         if self._stage and self._terminal.live:
             self._terminal.line(f"{self._name} · {duration(self._clock() - self._began)}", Look.QUIET)
         self._stage = ""
+
+
+class Counting:
+    """Tells a terminal how far a long count is: a moving line there, nothing elsewhere. Used as a context."""
+
+    def __init__(self, terminal: Terminal, what: str) -> None:
+        self._terminal, self._what = terminal, what
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._terminal.still()
+
+    def told(self, done: int, of: int) -> None:
+        """So many are done."""
+        if self._terminal.live:
+            self._terminal.moving(f"{self._what} {done:,} of {of:,}")

@@ -14,6 +14,7 @@ from bot.steps import StepStore
 from memory.recall import Recall
 from memory.store import MemoryStore
 from memory.types import MemoryContext, MemoryQuery, MemoryVersion
+from memory.upkeep import Upkeep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class Stores:
     notes: RequeueNotes
     memory: MemoryStore
     recall: Recall
+    upkeep: Upkeep
     work: Path
     now: Callable[[], datetime]
 

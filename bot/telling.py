@@ -70,7 +70,8 @@ def prompt(asked: Asked, before: Asked | None, *, verbose: bool) -> Node:
     if before is not None and before.section == asked.section and not verbose:
         section = node("context section: the same as in the prompt before", look=Look.QUIET)
     else:
-        section = node("context section, chosen by code:", quote=lines_of(asked.section))
+        chosen = (node("how its notes were chosen:", quote=asked.notes, look=Look.QUIET),) if asked.notes else ()
+        section = node("context section, chosen by code:", *chosen, quote=lines_of(asked.section))
     first, *rest = asked.body.rstrip("\n").split("\n")
     if verbose:
         return node(head, section, node("body:", quote=lines_of(asked.body)))

@@ -12,7 +12,7 @@ from memory.text import one_line
 from memory.types import Injection, LeftOut, Record, RepositoryId, RunId, Scope
 from memory.versions import of
 
-_TEXT_AT_MOST: Final = 300
+_TEXT_AT_MOST: Final = 500
 
 
 def audit(session: Session, injection: Injection, scrub: Scrub) -> None:

@@ -1,4 +1,4 @@
-"""The rule `calibrated`: four named scores with weights, and a threshold that was measured."""
+"""The rule `calibrated`: five named scores with weights, and a threshold that was measured."""
 
 from __future__ import annotations
 
@@ -10,35 +10,20 @@ from itertools import combinations
 from typing import Final
 
 from memory.rules import WORDS_AT_MOST, Judgement, RuleName, Scored
+from memory.scores import Scores
 from memory.search import Index, Profile, rarity
 from memory.types import MemoryQuery
 from memory.words import FUNCTION_WORDS, distinct, words
 
-CALIBRATED_FORMAT: Final = "c1"
+CALIBRATED_FORMAT: Final = "c2"
 """Changes when the same ticket and note get another score: thresholds measured before are void."""
 _TEXT_READ: Final = 20_000  # characters of a ticket
 _BODY_WORDS: Final = 30
 _CANDIDATES: Final = 24
 _TWINS: Final = 0.9  # likeness of two notes from which on they count as one
 _TWINS_LOOKED_FOR: Final = 5  # among so many of the best
-_IN_BODY: Final = 0.6  # weight of a title word of the note that only the ticket's body holds
-_TITLE_GAIN: Final = 1.5  # what a word in a note's title counts beside one in its text
+_TITLE_GAIN: Final = 2.5  # what a word in a title counts beside one in a text
 _SATURATION, _BY_LENGTH = 1.2, 0.75  # k1 and b of BM25
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scores:
-    """How much a note is about a ticket, in four numbers; the last three are leads over the best other note."""
-
-    both_ways: float  # geometric mean of: the ticket's subject found in the note, the note's title found in the ticket
-    subject_lead: float  # by: the note's title in the ticket, times likeness of the whole texts
-    body_lead: float  # by: the best words of the ticket's body found in the note
-    words_lead: float  # by: how many telling words of the subject the note holds
-
-    @property
-    def total(self) -> float:
-        # Rounded from a logistic fit on pairs of duplicate reports, 150 to 200 notes an index.
-        return 0.35 * self.both_ways + self.subject_lead + 0.3 * self.body_lead + 0.1 * self.words_lead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,16 +44,18 @@ class _Asked:
 class _Plain:
     """Scores of one note alone, before leads are taken."""
 
-    both_ways: float
     subject: float
-    body: float
+    title: float
     words: float
+    likeness: float
+    rarest: float
     found: tuple[str, ...]
+    shared: str  # the rarest word that both hold
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """Judges by the four scores against `threshold`; unknown words of the ticket change nothing."""
+    """Judges by the five scores against `threshold`; unknown words of the ticket change nothing."""
 
     threshold: float
     name: RuleName = RuleName.CALIBRATED
@@ -82,8 +69,8 @@ class Calibrated:
                 rows.setdefault(hit.note, hit.row)
         profiles = {note: index.profile(note) for note in rows}
         scored = [
-            Scored(note=note, row=rows[note], score=scores.total, why=told(scores, found))
-            for note, (scores, found) in _scores(index, asked, profiles).items()
+            Scored(note=note, row=rows[note], score=scores.total, why=scores.told(plain.found, plain.shared))
+            for note, (scores, plain) in _scores(index, asked, profiles).items()
         ]
         return Judgement(
             rule=self.name,
@@ -93,25 +80,16 @@ class Calibrated:
         )
 
 
-def told(scores: Scores, found: Sequence[str]) -> str:
-    """The scores in words."""
-    return (
-        f"subject words found: {' '.join(found) or 'none'}; subject and title meet {scores.both_ways:.2f}; "
-        f"clear of the next note by {scores.subject_lead:.2f} in subject, {scores.body_lead:.2f} in body, "
-        f"{scores.words_lead:.2f} in words"
-    )
-
-
 def _asked(index: Index, query: MemoryQuery) -> _Asked:
     subject = query.headline.strip() or query.title
-    in_subject = _telling(subject)
+    in_subject = dict.fromkeys(_telling(subject))
     rest = query.body if subject is query.title else f"{query.title}\n{query.body}"
-    counts = Counter([*in_subject, *_telling(rest)])
+    counts = Counter([*_telling(subject), *_telling(rest)])
     held = index.notes_with(list(counts))
     rare = {word: rarity(index.totals.notes, held[word]) for word in counts if word in held}
     gain = {word: (1 + math.log(counts[word])) * rare[word] for word in rare}
-    top = sorted(distinct(word for word in in_subject if word in rare), key=lambda word: -rare[word])[:WORDS_AT_MOST]
-    others = sorted((word for word in rare if word not in set(in_subject)), key=lambda word: -gain[word])
+    top = sorted((word for word in in_subject if word in rare), key=lambda word: -rare[word])[:WORDS_AT_MOST]
+    others = sorted((word for word in rare if word not in in_subject), key=lambda word: -gain[word])
     return _Asked(
         subject=tuple(top),
         body=tuple(others[:_BODY_WORDS]),
@@ -125,7 +103,7 @@ def _telling(text: str) -> list[str]:
     return [word for word in words(text[:_TEXT_READ]) if word not in FUNCTION_WORDS]
 
 
-def _scores(index: Index, asked: _Asked, profiles: Mapping[int, Profile]) -> dict[int, tuple[Scores, tuple[str, ...]]]:
+def _scores(index: Index, asked: _Asked, profiles: Mapping[int, Profile]) -> dict[int, tuple[Scores, _Plain]]:
     titles = list({word for profile in profiles.values() for word in profile.title})
     held = index.notes_with(titles)
     rare = {word: rarity(index.totals.notes, held.get(word, 0)) for word in titles}
@@ -134,12 +112,14 @@ def _scores(index: Index, asked: _Asked, profiles: Mapping[int, Profile]) -> dic
     return {
         note: (
             Scores(
-                both_ways=own.both_ways,
-                subject_lead=own.subject - max((plain[n].subject for n in plain if n not in twins[note]), default=0.0),
-                body_lead=own.body - max((plain[n].body for n in plain if n not in twins[note]), default=0.0),
+                subject=own.subject,
+                title=own.title,
                 words_lead=own.words - max((plain[n].words for n in plain if n not in twins[note]), default=0.0),
+                likeness_lead=own.likeness
+                - max((plain[n].likeness for n in plain if n not in twins[note]), default=0.0),
+                rarest_lead=own.rarest - max((plain[n].rarest for n in plain if n not in twins[note]), default=0.0),
             ),
-            own.found,
+            own,
         )
         for note, own in plain.items()
     }
@@ -147,44 +127,49 @@ def _scores(index: Index, asked: _Asked, profiles: Mapping[int, Profile]) -> dic
 
 def _plain(index: Index, asked: _Asked, profile: Profile, rare: Mapping[str, float]) -> _Plain:
     found = tuple(word for word in asked.subject if word in profile.text)
-    matched = asked.weight(found)
-    in_subject = set(asked.subject)
-    title = sum(rare[word] * (1 if word in in_subject else _IN_BODY) for word in profile.title if word in asked.rarity)
-    reverse = title / (sum(rare[word] for word in profile.title) or 1.0)
+    title = sum(rare[word] for word in profile.title if word in asked.rarity)
+    both = sorted(asked.rarity.keys() & profile.text.keys())
+    shared = max(both, key=lambda word: asked.rarity[word], default="")
     return _Plain(
-        both_ways=math.sqrt(reverse * matched / (asked.weight(asked.subject) or 1.0)),
-        subject=math.sqrt(reverse * _cosine(asked, profile)),
-        body=_bm25(index, asked, profile),
-        words=math.log1p(matched),
+        subject=asked.weight(found) / (asked.weight(asked.subject) or 1.0),
+        title=title / (sum(rare[word] for word in profile.title) or 1.0),
+        words=_bm25(index, asked, profile),
+        likeness=math.sqrt(_cosine(asked, profile, both)),
+        rarest=asked.rarity[shared] / (rarity(index.totals.notes, 1) or 1.0) if shared else 0.0,
         found=found,
+        shared=shared,
     )
 
 
-def _cosine(asked: _Asked, profile: Profile) -> float:
-    shared = 0.0
-    for word, rare in asked.rarity.items():
-        count = profile.text.get(word)
-        if count:
-            shared += (1 + math.log(count)) * (1 + math.log(asked.counts[word])) * rare * rare
+def _cosine(asked: _Asked, profile: Profile, both: Sequence[str]) -> float:
+    shared = sum(
+        (1 + math.log(profile.text[word])) * (1 + math.log(asked.counts[word])) * asked.rarity[word] ** 2
+        for word in both
+    )
     return min(1.0, shared / (asked.length * profile.length)) if shared else 0.0
 
 
 def _bm25(index: Index, asked: _Asked, profile: Profile) -> float:
-    """Share of what the best words of the ticket's body could score at most."""
+    """Share of what the subject and the best words of the ticket's body could score at most."""
     totals = index.totals
     by_text = 1 - _BY_LENGTH + _BY_LENGTH * sum(profile.text.values()) * totals.notes / (totals.text_words or 1)
     by_title = 1 - _BY_LENGTH + _BY_LENGTH * sum(profile.title.values()) * totals.notes / (totals.title_words or 1)
-    score = 0.0
-    for word in asked.body:
-        count = profile.text.get(word, 0) / by_text + _TITLE_GAIN * (word in profile.title) / by_title
-        score += asked.rarity[word] * count / (count + _SATURATION)
-    return score / (asked.weight(asked.body) or 1.0)
+    score = most = 0.0
+    for looked_for, gain in ((asked.subject, _TITLE_GAIN), (asked.body, 1.0)):
+        for word in looked_for:
+            weight = gain * asked.rarity[word]
+            most += weight
+            count, titled = profile.text.get(word, 0), profile.title.get(word, 0)
+            if count:
+                gained = max(0, count - titled) / by_text + _TITLE_GAIN * titled / by_title
+                score += weight * gained / (gained + _SATURATION)
+    return score / (most or 1.0)
 
 
 def _twins(index: Index, profiles: Mapping[int, Profile], plain: Mapping[int, _Plain]) -> dict[int, set[int]]:
     """For each note, itself and the notes that say nearly the same; only the best ones are compared."""
     twins = {note: {note} for note in profiles}
-    best = sorted(plain, key=lambda note: -plain[note].subject)[:_TWINS_LOOKED_FOR]
+    best = sorted(plain, key=lambda note: -plain[note].likeness)[:_TWINS_LOOKED_FOR]
     for one, other in combinations((profiles[note] for note in best), 2):
         share = len(one.text.keys() & other.text.keys()) / (min(len(one.text), len(other.text)) or 1)
         if share >= _TWINS and _likeness(index, one, other) >= _TWINS:  # the cheap look first

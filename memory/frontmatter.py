@@ -11,6 +11,7 @@ _FENCE = "---"
 _LINES_AT_MOST = 100
 _ENTRY = re.compile(r"\s*([A-Za-z_][\w-]{0,40})\s*:\s*(.*)")
 _ITEM = re.compile(r"\s*-\s+(.*)")
+_NUMBER = re.compile(r"#\d+")  # of a ticket: no comment
 _RETIRED = frozenset({"retired", "invalid", "invalidated", "superseded", "obsolete", "archived"})
 SCOPE_KEYS: Final = ("environment",)
 
@@ -23,6 +24,7 @@ class FrontMatter:
     tags: tuple[str, ...] = ()  # and components: words that find the note, as its title does
     retired: bool = False
     scope: Mapping[str, str] = field(default_factory=dict)  # several values are joined by ", "
+    tickets: tuple[str, ...] = ()  # that the note came from
 
 
 def split(lines: Sequence[str]) -> tuple[FrontMatter, Sequence[str]]:
@@ -48,6 +50,7 @@ def _read(lines: Sequence[str]) -> FrontMatter:
         title=" ".join(values.get("title", [])),
         tags=tuple(dict.fromkeys((*values.get("tags", []), *values.get("component", [])))),
         retired=bool(values.get("superseded_by")) or any(v.lower() in _RETIRED for v in values.get("status", [])),
+        tickets=tuple(dict.fromkeys(values.get("tickets", []))),
         scope={key: ", ".join(values[key]) for key in SCOPE_KEYS if values.get(key)},
     )
 
@@ -64,5 +67,7 @@ def _bare(text: str) -> str:
     if len(text) > 1 and text[0] in "\"'":
         end = text.find(text[0], 1)
         return text[1:end].strip() if end > 0 else text
+    if _NUMBER.fullmatch(text):
+        return text
     text = text.split(" #")[0].strip()
     return "" if text.lower() in ("", "null", "~") or text.startswith("#") else text

@@ -73,7 +73,7 @@ def chunks(note: NoteFile) -> tuple[Chunk, ...]:
         return ()
     blocks = _blocks(lines)
     title = one_line(front.title) or _first_heading(blocks) or _of_path(note.path)
-    path = _told_apart(note)
+    path = called(note)
     if size(lines) <= _capacity(name(path)):
         sections = [_Section(path=(title,), anchor="", pieces=[tuple(lines)])]
     else:
@@ -92,8 +92,13 @@ def chunks(note: NoteFile) -> tuple[Chunk, ...]:
     )
 
 
-def _told_apart(note: NoteFile) -> str:
-    """The path, so that no note of the repository is taken for a shared one, whatever its folder is called."""
+def source_tickets(note: NoteFile) -> tuple[str, ...]:
+    """The tickets that a note came from, as its front matter names them: ids, numbers or titles."""
+    return split(fold(note.text))[0].tickets
+
+
+def called(note: NoteFile) -> str:
+    """What a note's chunks are named by: its path, so that no note of the repository is taken for a shared one."""
     if note.shared:
         return f"shared:{note.path}"
     return f"./{note.path}" if note.path.startswith(("shared:", "./")) else note.path

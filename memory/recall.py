@@ -134,7 +134,7 @@ def _notes(judgement: Judgement, index: Index, environment: str, scrub: Scrub) -
         chunk = _scrubbed(index.chunk(scored.row), scrub)
         called = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
         if scored.score < judgement.threshold:
-            allowance.refuse(called, _below(judgement.threshold, scored), scored.score)
+            allowance.refuse(called, _beside(judgement.threshold, scored), scored.score)
         elif (other := _other_environment(chunk, environment)) is not None:
             allowance.refuse(called, f"for {other}, not for {one_line(environment)}", scored.score)
         elif chunk.text in shown_texts:
@@ -145,8 +145,10 @@ def _notes(judgement: Judgement, index: Index, environment: str, scrub: Scrub) -
     return allowance.block()
 
 
-def _below(threshold: float, scored: Scored) -> str:
-    short = f"{threshold - scored.score:.2f} below the threshold {threshold:.2f}"
+def _beside(threshold: float, scored: Scored) -> str:
+    """By how much a note got in or stayed out, and what its score is made of."""
+    side = "above" if scored.score >= threshold else "below"
+    short = f"{abs(scored.score - threshold):.2f} {side} the threshold {threshold:.2f}"
     return f"{short}: {scored.why}" if scored.why else short
 
 
@@ -157,7 +159,7 @@ def _note(called: str, chunk: Chunk, scored: Scored, threshold: float) -> Record
         id=called,
         lines=_folded((head, chunk.text)),
         score=scored.score,
-        why=scored.why,
+        why=_beside(threshold, scored),
     )
 
 

@@ -40,7 +40,7 @@ class Kept(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibrated:
+class Renewed:
     """What was measured, the calibration before, and the version that carries the new one.
 
     `version` is None where nothing is kept: with few notes `coverage` decides, whatever was measured.
@@ -80,7 +80,7 @@ class Upkeep:
         *,
         level: float = LEVEL,
         told: Told = lambda _done, _of: None,
-    ) -> Calibrated:
+    ) -> Renewed:
         """Measure, and publish a version that carries the result.
 
         Where the threshold lets in more than `level` of what was measured, the threshold before stays; where there is
@@ -94,7 +94,7 @@ class Upkeep:
             measured = measured.at(max(before.threshold, measured.calibration.threshold), Basis.PREVIOUS)
         few = index.totals.notes < FEW_NOTES
         carrying = None if few else self._store.keep_calibration(version, measured.calibration)
-        return Calibrated(measured=measured, before=before, version=carrying)
+        return Renewed(measured=measured, before=before, version=carrying)
 
     def _index(self, version: MemoryVersion) -> Index:
         return self._search.open(version.digest, lambda: self._store.chunks(version))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 from pydantic import TypeAdapter
 
 from bot.app import App
+from bot.commands.calibrate import calibrate
 from bot.commands.common import as_json, open_repository, out, repository_option, with_app
 from bot.foresight import Foresight, foresee
 from bot.node import Look
 from bot.sources import default_commit, read_config, read_sources
 from bot.ticket_file import read_ticket
+from bot.why import candidates_told, notes_told
 from memory.lessons import render
 from memory.types import Chunk, Lesson
 from stages.prompt import EntryPoint, render_section
@@ -103,6 +106,9 @@ def why(app: App, ticket: Path, repository: Path, entry_point: str, as_json: boo
         _tell(seen)
 
 
+memory.add_command(calibrate)
+
+
 def _tell(seen: Foresight) -> None:
     terminal = out()
     terminal.line("Signatures", Look.HEAD)
@@ -117,13 +123,15 @@ def _tell(seen: Foresight) -> None:
     if not seen.signatures:
         terminal.line("  none: no trace, test or error line was found in the ticket")
     context = seen.context
-    terminal.line(f"Looked for: {', '.join(context.looked_for) or 'nothing'}", Look.HEAD)
-    terminal.line(f"Rule {context.rule}, {context.searched} notes, memory version {context.version.number}")
-    for name, block in (("lessons", context.lessons), ("notes", context.notes)):
-        terminal.line(f"{name.capitalize()}: {len(block.shown)} of {block.eligible} got in", Look.HEAD)
-        for record in block.shown:
-            score = "" if record.score is None else f", score {record.score:.2f}"
-            terminal.line(f"  in   {record.id}{score}: {record.why or 'eligible'}", Look.GOOD)
-        for left in block.left_out:
-            score = "" if left.score is None else f", score {left.score:.2f}"
-            terminal.line(f"  out  {left.id}{score}: {left.why}", Look.QUIET)
+    terminal.line(f"Lessons: {len(context.lessons.shown)} of {context.lessons.eligible} got in", Look.HEAD)
+    _told(candidates_told(context.lessons))
+    asked, ruled, *notes = notes_told(context)
+    terminal.line(f"{asked[:1].upper()}{asked[1:]}", Look.HEAD)
+    terminal.line(f"  {ruled}, memory version {context.version.number}")
+    terminal.line(f"  {seen.measured}")
+    _told(notes)
+
+
+def _told(candidates: Iterable[str]) -> None:
+    for line in candidates:
+        out().line(f"  {line}", Look.GOOD if line.startswith("in ") else Look.QUIET)

@@ -136,4 +136,22 @@ def work(app: App, run: Run) -> None:
         except KeyboardInterrupt:
             progress.note(f"Interrupted. Go on with: ticketsmith runs retry {run.id}", Look.BAD)
             sys.exit(INTERRUPTED)
-    sys.exit(finish(app, run))
+    status = finish(app, run)
+    _keep_up(app, run)
+    sys.exit(status)
+
+
+def _keep_up(app: App, run: Run) -> None:
+    """Measure memory anew where notes changed: the run is over, so that nothing it says can be changed by this."""
+    from bot.progress import Counting
+    from bot.upkeep import keep_up
+    from memory.errors import MemoryFault
+
+    try:
+        with Counting(err(), "Measuring how notes are found:") as counting:
+            renewed = keep_up(app.stores, run.scope, told=counting.told)
+    except (MemoryFault, KeyboardInterrupt) as fault:
+        err().line(f"Notes were not measured anew: {str(fault) or 'interrupted'}", Look.QUIET)
+    else:
+        if renewed:
+            err().line(f"Notes were measured anew: {renewed.measured.calibration.told()}", Look.QUIET)

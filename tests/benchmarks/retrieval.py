@@ -12,9 +12,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from memory.calibrated import Calibrated
-from memory.calibration import ALGORITHM
+from memory.calibration import ALGORITHM, Calibration
 from memory.measuring import measure
 from memory.rules import PerWord, Rule
 from tests.benchmarks.intervals import Share
@@ -26,6 +27,8 @@ SEED = 1.8
 _CUT_FROM = 1_000  # notes: a corpus of more is also measured in parts of the size that a repository has
 _FOREIGN = 60  # questions of each other corpus
 _OPEN: Mapping[str, Rule] = {"calibrated": Calibrated(threshold=-1e9), "per_word": PerWord(threshold=1e-9)}
+Answers: TypeAlias = Sequence[tuple[int, Asked]]
+"""Each with the part of the corpus that it comes from."""
 _SHARED = Path("shared") / "data" / "retrieval"
 
 
@@ -92,15 +95,15 @@ def _setting(parts: Sequence[Corpus], dev: Sequence[Corpus], all_of_them: Sequen
     asked = _asked(parts)
     learned = asked if dev is parts else _asked(dev)
     sizes = [len(part.notes) for part in parts]
-    seed = [(one, SEED) for _, one in asked["per_word"]]
+    strange = {name: _strangers(parts, all_of_them, rule) for name, rule in _OPEN.items()}
     return {
         "notes_in_index": [min(sizes), max(sizes)],
-        "calibrated": {
-            f"{level:g}": _at(level, asked["calibrated"], learned["calibrated"], parts, all_of_them) for level in LEVELS
+        **{
+            name: {f"{level:g}": _at(level, asked[name], learned[name], strange[name]) for level in LEVELS}
+            for name in _OPEN
         },
-        "without_labels": {f"{level:g}": _calibrated(asked["calibrated"], parts, level) for level in LEVELS},
-        "per_word": {f"{level:g}": _at(level, asked["per_word"], learned["per_word"]) for level in LEVELS},
-        "per_word_at_1.8": figures(seed),
+        "without_labels": _without_labels(asked["calibrated"], parts, strange["calibrated"]),
+        "per_word_at_1.8": _counted([SEED] * len(parts), asked["per_word"], strange["per_word"]),
         "milliseconds": {
             name: round(milliseconds(parts[0], rule), 3)
             for name, rule in (("calibrated", Calibrated(threshold=0.6)), ("per_word", PerWord()))
@@ -117,38 +120,45 @@ def _asked(parts: Sequence[Corpus]) -> dict[str, list[tuple[int, Asked]]]:
     return asked
 
 
-def _at(
-    level: float,
-    asked: Sequence[tuple[int, Asked]],
-    learned: Sequence[tuple[int, Asked]],
-    parts: Sequence[Corpus] = (),
-    all_of_them: Sequence[Corpus] = (),
-) -> dict[str, object]:
+def _strangers(parts: Sequence[Corpus], all_of_them: Sequence[Corpus], rule: Rule) -> list[tuple[int, float]]:
+    """The best scores of questions of the other corpora, each with the part that was asked."""
+    others = [q for corpus in all_of_them if corpus.name != parts[0].name for q in corpus.questions[:_FOREIGN]]
+    return [(number, score) for number, part in enumerate(parts) for score in foreign(part, others, rule)]
+
+
+def _at(level: float, asked: Answers, learned: Answers, strange: Sequence[tuple[int, float]]) -> dict[str, object]:
     threshold = threshold_for([one for _, one in learned], level)
-    counted = {"threshold": round(threshold, 4), **figures([(one, threshold) for _, one in asked])}
-    others = [
-        q for corpus in all_of_them if parts and corpus.name != parts[0].name for q in corpus.questions[:_FOREIGN]
-    ]
-    if others:
-        best = [score for part in parts for score in foreign(part, others, _OPEN["calibrated"])]
-        counted["cross_domain"] = Share(hits=sum(score >= threshold for score in best), of=len(best)).as_json()
+    parts = 1 + max((number for number, _ in asked), default=0)
+    return {"threshold": round(threshold, 4), **_counted([threshold] * parts, asked, strange)}
+
+
+def _without_labels(asked: Answers, parts: Sequence[Corpus], strange: Sequence[tuple[int, float]]) -> dict[str, object]:
+    """Each index with the threshold that it calibrates by itself, by level."""
+    made = [_calibrations(part) for part in parts]
+    found: dict[str, object] = {}
+    for at, level in enumerate(LEVELS):
+        thresholds = [of_part[at].threshold for of_part in made]
+        found[f"{level:g}"] = {
+            "thresholds": [round(threshold, 4) for threshold in thresholds],
+            "bases": sorted({of_part[at].basis.value for of_part in made}),
+            **_counted(thresholds, asked, strange),
+        }
+    return found
+
+
+def _calibrations(part: Corpus) -> list[Calibration]:
+    with opened(part.chunks) as (shelf, search):
+        index = search.open(VERSION.digest, lambda: shelf.chunks(VERSION))
+        return [measure(index, SCOPE, datetime(2026, 1, 1, tzinfo=UTC), level=level).calibration for level in LEVELS]
+
+
+def _counted(thresholds: Sequence[float], asked: Answers, strange: Sequence[tuple[int, float]]) -> dict[str, object]:
+    """What thresholds give, one for each part."""
+    counted = figures([(one, thresholds[number]) for number, one in asked])
+    if strange:
+        hits = sum(score >= thresholds[number] for number, score in strange)
+        counted["cross_domain"] = Share(hits=hits, of=len(strange)).as_json()
     return counted
-
-
-def _calibrated(asked: Sequence[tuple[int, Asked]], parts: Sequence[Corpus], level: float) -> dict[str, object]:
-    """Each index with the threshold that it calibrates by itself."""
-    thresholds, bases = [], []
-    for part in parts:
-        with opened(part.chunks) as (shelf, search):
-            index = search.open(VERSION.digest, lambda: shelf.chunks(VERSION))
-            calibration = measure(index, SCOPE, datetime(2026, 1, 1, tzinfo=UTC), level=level).calibration
-        thresholds.append(calibration.threshold)
-        bases.append(calibration.basis.value)
-    return {
-        "thresholds": [round(threshold, 4) for threshold in thresholds],
-        "bases": sorted(set(bases)),
-        **figures([(one, thresholds[number]) for number, one in asked]),
-    }
 
 
 def _told(corpora: object) -> Iterator[str]:

@@ -155,7 +155,7 @@ def test_memory_is_looked_at_before_a_run(typed: Line) -> None:
     assert recalled.splitlines()[1:3] == ["[ticketsmith:tuning] 1 of 1", "| - Prices are whole cents."]
     assert why["context"]["entry_point"] == "diagnose"
     assert why["context"]["notes"]["shown"][0]["id"].startswith("price.md")
-    assert "Looked for: " in told
+    assert "Notes looked for: pric, mug" in told
     assert "No lessons yet" in typed.type("memory", "lessons", *typed.at).stdout
 
 

@@ -78,7 +78,8 @@ def used(result: str = "| till.py") -> ToolUsed:
 
 
 def prompt_asked(body: str = "# Triage: is it ours?\n") -> Asked:
-    return Asked(entry_point="triage", section="[ticketsmith:end]\n", body=body, hash="9f" * 32, version=3)
+    notes = ("notes looked for: cup",)
+    return Asked(entry_point="triage", section="[ticketsmith:end]\n", body=body, hash="9f" * 32, version=3, notes=notes)
 
 
 def test_facts_come_back_as_they_were_in_their_steps_and_in_order(
@@ -322,5 +323,10 @@ def test_an_agent_tells_its_prompt_with_its_section(
 
     (event,) = events.of(run.id)
     assert event.fact == Asked(
-        entry_point="diagnose", section=prompt.section, body=prompt.body, hash=prompt.hash, version=5
+        entry_point="diagnose",
+        section=prompt.section,
+        body=prompt.body,
+        hash=prompt.hash,
+        version=5,
+        notes=("notes looked for: ten, cup", "rule coverage, 0 notes searched: there are none"),
     )

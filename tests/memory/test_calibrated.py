@@ -68,7 +68,7 @@ def test_junk_in_the_title_changes_nothing(index: FtsIndex, junk: str) -> None:
 def test_the_scores_are_told_in_words(index: FtsIndex) -> None:
     why = RULE.judge(index, asking(TITLE, body=BODY)).scored[0].why
 
-    assert why.startswith("subject words found: ")
+    assert why.startswith("subject words of the note found: ")
     assert "sentinel" in why
     assert "clear of the next note by" in why
 

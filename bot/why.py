@@ -1,0 +1,39 @@
+"""Why a note got into a prompt and another did not, in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memory.types import Block, LeftOut, MemoryContext, Record
+
+_WORDS_TOLD = 24
+
+
+def notes_told(context: MemoryContext) -> tuple[str, ...]:
+    """What notes were looked for with, which were candidates, and by how much each got in or stayed out."""
+    words = context.looked_for
+    more = f" (+{len(words) - _WORDS_TOLD})" if len(words) > _WORDS_TOLD else ""
+    found = f"{len(context.notes.shown)} of {context.notes.eligible} got in" if context.searched else "there are none"
+    return (
+        f"notes looked for: {', '.join(words[:_WORDS_TOLD]) or 'nothing, no word of the ticket tells'}{more}",
+        f"rule {context.rule}, {context.searched} notes searched: {found}",
+        *candidates_told(context.notes),
+    )
+
+
+def candidates_told(block: Block) -> Iterator[str]:
+    """A line for each candidate, and its scores in lines below it."""
+    for record in block.shown:
+        yield from _lines("in ", _named(record), record.why or "eligible")
+    for left in block.left_out:
+        yield from _lines("out", _named(left) if left.id else "", left.why)
+
+
+def _lines(side: str, name: str, why: str) -> Iterator[str]:
+    first, *rest = (why if ": " not in why else why.replace(": ", "; ", 1)).split("; ")
+    yield f"{side}  {name}: {first}" if name else f"{side}  {first}"
+    yield from (f"       {part}" for part in rest)
+
+
+def _named(one: Record | LeftOut) -> str:
+    return one.id if one.score is None else f"{one.id}, score {one.score:.2f}"
