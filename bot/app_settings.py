@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from bot.forge.addresses import web_of
 from bot.toml_table import TomlTable
 
 LABEL: Final = "ticketsmith"
@@ -56,9 +57,7 @@ class AppSettings:
     @property
     def web(self) -> str:
         """Where GitHub has its pages and its repositories."""
-        parts = urlsplit(self.base_url)
-        host = parts.netloc.removeprefix("api.") if not parts.path.strip("/") else parts.netloc
-        return f"{parts.scheme}://{host}"
+        return web_of(self.base_url)
 
 
 def read_app(
