@@ -17,6 +17,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "memory": ("bot.commands.memory:memory", "What was learnt, and what a run would read of it."),
     "runs": ("bot.commands.runs:runs", "List, show, stop, retry, requeue and verify runs."),
     "serve": ("bot.commands.serve:serve", "Take GitHub's webhooks, and work on what they ask for."),
+    "work": ("bot.commands.work:work", "Work on what GitHub asked for."),
 }
 
 

@@ -37,7 +37,7 @@ T = TypeVar("T")
 class Errand:
     """`ref` is the job's repository under its newest name; `number` that of the issue, 0 where the job has none.
 
-    `me` is the account that we act as.
+    `app_id` is our App, `me` the account that it acts as.
     """
 
     job: Job
@@ -51,6 +51,7 @@ class Errand:
     steps: JobSteps
     fence: Fence
     settings: AppSettings
+    app_id: int | None
     me: int | None
     log: Log
     now: Callable[[], datetime]

@@ -123,7 +123,7 @@ class FollowUps:
         if course.ci_head == course.pushed:
             return NoHold(why="the checks of this commit were answered before")
         checks = self._errand.forge.checks(self._errand.ref, course.pushed)
-        foreign = [one for one in checks if one.app_id != self._errand.settings.id]
+        foreign = [one for one in checks if one.app_id != self._errand.app_id]
         failed = [one for one in foreign if one.failed]
         if not failed:
             return NoHold(why="no check of another one is red")

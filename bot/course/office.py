@@ -36,6 +36,7 @@ class Office:
     book: Book
     mirrors: Mirrors
     settings: AppSettings
+    app_id: int | None
     me: int | None
     log: Log
     reached: Reached = nothing
@@ -77,6 +78,7 @@ class TakingJobs:
             steps=JobSteps(self._app.book, job.id, office.reached),
             fence=self._fence,
             settings=office.settings,
+            app_id=office.app_id,
             me=office.me,
             log=office.log,
             now=self._app.book.now,

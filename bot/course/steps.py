@@ -26,8 +26,8 @@ class JobSteps:
         key = f"{step.value}:{of}" if of else step.value
         with self._book.reading() as session:
             row = session.get(CourseStepRow, (self._job, key))
-        if row is not None:
-            return kind.validate_json(row.result)
+            if row is not None:
+                return kind.validate_json(row.result)
         self._reached(step, Moment.BEFORE_EFFECT)
         value = work()
         self._reached(step, Moment.AFTER_EFFECT)

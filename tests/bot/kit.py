@@ -146,8 +146,8 @@ class Scripted(Agent):
 class ScriptedApp(App):
     """The program with a scripted model."""
 
-    def __init__(self, settings: Settings, choices: Choices, script: Script) -> None:
-        super().__init__(settings, choices)
+    def __init__(self, settings: Settings, choices: Choices, script: Script, **more: Any) -> None:
+        super().__init__(settings, choices, **more)
         self._script = script
 
     @property

@@ -1,0 +1,25 @@
+"""An issue from its label to a pull request, and what people see on the way."""
+
+from __future__ import annotations
+
+from bot.run import RunState
+from tests.bot.course.town import Town
+
+
+def test_a_labelled_issue_becomes_a_draft_pull_request(town: Town) -> None:
+    issue = town.labelled()
+
+    town.drain()
+
+    run, pull = town.run(issue), town.pull()
+    assert run.state is RunState.PUBLISHED
+    assert town.branches() == [f"ticketsmith/issue-{issue.number}"]
+    assert town.file(town.branches()[0]) == "3\n"
+    assert pull.pull is not None
+    assert (pull.pull.draft, pull.pull.base, pull.pull.head) == (True, "main", town.branches()[0])
+    assert pull.body.startswith(f"Fixes #{issue.number}")
+    assert town.own_labels(issue) == ["ticketsmith:pr"]
+    assert len(town.comments(issue)) == 1
+    assert f"see #{pull.number}" in town.comments(issue)[0]
+    (check,) = town.shop.checks.values()
+    assert (check.conclusion, check.head_sha) == ("success", pull.pull.head_sha)
