@@ -25,6 +25,7 @@ from memory.errors import MemoryFault
 from memory.signature import label
 from memory.types import Drop, DropCause, Evidence, MemoryVersion, NotOurs, NotOursCause
 from stages.agents.model import NoModel, UnknownPrice
+from stages.body import changed
 from stages.case import Case
 from stages.comparison import shows_red
 from stages.diagnosis import Absent, Diagnosed, Diagnosis, DiagnosisGiven
@@ -146,6 +147,8 @@ class Runner:
         pursuit.journal.at("ticket")
         shown = ", ".join(label(signature) for signature in pursuit.signatures)
         pursuit.tell(facts.Decided(what=f"the ticket shows {shown}" if shown else "the ticket shows no error text"))
+        if without := changed(run.ticket):
+            pursuit.tell(facts.Decided(what="no model reads all of the ticket", because=without))
         asking = asking_of(
             run.scope, run.created, pursuit.signatures, pursuit.environment, self._bench.config.memory.rule
         )

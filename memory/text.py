@@ -31,6 +31,11 @@ def one_line(text: str) -> str:
     return " ".join(line.strip() for line in fold(text) if line.strip())
 
 
+def vanishes(character: str) -> bool:
+    """True for a character of which `fold` leaves nothing."""
+    return _shown(character, unicodedata.category(character)) == ""
+
+
 class _Shown(dict[int, str | int | None]):
     """What stands for a character, worked out once for each; a table for `str.translate`."""
 

@@ -13,10 +13,12 @@ from stages.patch import Patch
 from stages.prompt import EntryPoint
 from stages.quoting import BYTES_AT_MOST, LINES_AT_MOST, Sanitised, prefix, quote, quote_code, sanitise
 from stages.report import Check, Reproduction
+from stages.roles import MARK
 from stages.ticket import Ticket
 
 COMMENTS_AT_MOST: Final = 30
 IDS_AT_MOST: Final = 20
+ID_AT_MOST: Final = 500  # characters of a file's or a test's name
 DIFF_AT_MOST: Final = 40_000  # characters
 _SLOT: Final = re.compile(r"[A-Za-z0-9_./:\-\[\]]{1,200}")
 
@@ -47,35 +49,62 @@ def join(*blocks: str) -> str:
 
 
 def ticket(ticket: Ticket) -> str:
-    """Title, body and the newest comments, and in one line of ours what was left out of them."""
-    shown = ticket.comments[-COMMENTS_AT_MOST:]
+    """Title, body and the newest comments, and in lines of ours what was left out of them and marked in them."""
+    lines, parts = _parts(ticket)
+    gone, marked = _gone(parts, _earlier(ticket)), _marked(parts)
+    said = [*([f"Left out of the ticket: {gone}."] if gone else []), *([f"{marked}."] if marked else [])]
+    return "\n".join(["Ticket:", prefix(lines), *said])
+
+
+def changed(ticket: Ticket) -> str:
+    """What no model reads of this ticket, and what it reads with a mark, for people; empty when it reads all as is."""
+    _, parts = _parts(ticket)
+    return "; ".join(filter(None, (_gone(parts, _earlier(ticket)), _marked(parts))))
+
+
+def _earlier(ticket: Ticket) -> int:
+    return max(0, len(ticket.comments) - COMMENTS_AT_MOST)
+
+
+def _parts(ticket: Ticket) -> tuple[list[str], list[Sanitised]]:
+    """The lines to show, and the texts that they came from."""
     title = sanitise(" ".join(ticket.title.split()), size=1_000, lines=1)
     parts, lines = [title], [title.text, ""]
     room, rows = BYTES_AT_MOST, LINES_AT_MOST
-    for heading, text in [("", ticket.body), *((f"comment by {comment.author}:", comment.text) for comment in shown)]:
-        head = sanitise(heading, size=200, lines=1).text
+    said = ticket.comments[-COMMENTS_AT_MOST:]
+    for heading, text in [("", ticket.body), *((f"comment by {comment.author}:", comment.text) for comment in said)]:
+        head = sanitise(heading, size=200, lines=1)
         part = sanitise(text, size=room, lines=rows)
-        parts.append(part)
-        lines.extend([*([head] if head else []), *part.text.split("\n")])
+        parts.extend((head, part))
+        lines.extend([*([head.text] if head.text else []), *part.text.split("\n")])
         room, rows = max(0, room - len(part.text.encode())), max(0, rows - len(part.text.split("\n")))
     while lines and not lines[-1]:
         lines.pop()
-    return "\n".join(["Ticket:", prefix(lines), *_left_out(parts, len(ticket.comments) - len(shown))])
+    return lines, parts
 
 
-def _left_out(parts: Iterable[Sanitised], comments: int) -> list[str]:
+def _gone(parts: Iterable[Sanitised], comments: int = 0) -> str:
+    """`270 × earlier comment, 1 × hidden comment`; empty when nothing went."""
     counts: dict[str, int] = {"earlier comment": comments}
     for part in parts:
         for hidden, count in part.removed.items():
             counts[hidden.value] = counts.get(hidden.value, 0) + count
         counts["character that did not fit"] = counts.get("character that did not fit", 0) + part.cut
-    said = ", ".join(f"{count} × {what}" for what, count in counts.items() if count)
-    return [f"Left out of the ticket: {said}."] if said else []
+    return ", ".join(f"{count} × {what}" for what, count in counts.items() if count)
+
+
+def _marked(parts: Iterable[Sanitised]) -> str:
+    count = sum(part.broken for part in parts)
+    return f"Marked with {MARK}: {count} × word by which models tell speakers or tool calls apart" if count else ""
 
 
 def sent_back(notes: Sequence[str]) -> str:
     """What people said when they sent the ticket back."""
-    return "\n".join(["Sent back with:", *(quoted for note in notes if (quoted := quote(note)))]) if notes else ""
+    if not notes:
+        return ""
+    gone = _gone(map(sanitise, notes))
+    said = ["Sent back with:", *(quoted for note in notes if (quoted := quote(note)))]
+    return "\n".join([*said, *([f"Left out of the notes: {gone}."] if gone else [])])
 
 
 def checks(checks: Sequence[Check]) -> str:
@@ -90,7 +119,7 @@ def red(ids: Sequence[str]) -> str:
 
 
 def quoted_ids(ids: Iterable[str]) -> str:
-    return "\n".join(quote_code(identifier.replace("\n", " ")) for identifier in ids)
+    return "\n".join(quote_code(identifier[:ID_AT_MOST].replace("\n", " ")) for identifier in ids)
 
 
 def reproduction(shown: Reproduction) -> str:

@@ -15,6 +15,7 @@ class Hidden(StrEnum):
     DECLARATION = "hidden declaration"
     ATTRIBUTE = "hidden attribute"
     TITLE = "hidden link title"
+    DEFINITION = "link definition that nothing uses"
     INVISIBLE = "invisible character"
     ESCAPE = "terminal escape"
 
@@ -56,6 +57,10 @@ _REFERENCE_TITLE: Final = re.compile(
     rf"(?:(?:[ \t]{{1,9}}|[ \t]{{0,9}}\n[ \t]{{0,9}})(?=[\"'(]){_TITLE}[ \t]{{0,9}}$)+",
     re.MULTILINE,
 )
+_DEFINITION: Final = re.compile(r"^ {0,3}\[([^\[\]\n]{1,200})\]:[ \t]{0,9}(\S{0,2000})[ \t]{0,99}$\n?", re.MULTILINE)
+_LABEL: Final = re.compile(r"\[([^\[\]\n]{1,200})\](?!:)")
+# `[ERROR]: failed` is a definition for GitHub too, and a line of a log for everybody else.
+_NO_LOG: Final = re.compile(r"[#</]|[a-z][a-z0-9+.\-]{1,9}:|(?:[A-Za-z]{1,20}[\-_+%]{1,3}){2}[A-Za-z]", re.I)
 _ALT: Final = re.compile(r"!\[(?:[^\[\]]|\[[^\[\]]{0,200}\]){1,1000}\](?=[(\[])")
 
 
@@ -70,7 +75,23 @@ def strip(text: str, removed: Counter[Hidden]) -> str:
         for pattern, kept in ((_INLINE_TITLE, r"\1)"), (_REFERENCE_TITLE, r"\1")):
             text, count = pattern.subn(kept, text)
             removed[Hidden.TITLE] += count
+        text = _without_definitions(text, removed)
     return text
+
+
+def _without_definitions(text: str, removed: Counter[Hidden]) -> str:
+    """Without definitions of links that stand nowhere: a page shows nothing of them."""
+    if "]:" not in text:
+        return text
+    used = {label.casefold() for label in _LABEL.findall(text)}
+
+    def kept(definition: re.Match[str]) -> str:
+        if definition[1].casefold() in used or (definition[1].isalnum() and not _NO_LOG.match(definition[2])):
+            return definition[0]
+        removed[Hidden.DEFINITION] += 1
+        return ""
+
+    return _DEFINITION.sub(kept, text)
 
 
 def _without_comments(text: str, removed: Counter[Hidden]) -> str:

@@ -9,16 +9,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.text import fold
+from memory.text import fold, vanishes
 from stages.entities import decode
 from stages.markup import Hidden, strip
-from stages.roles import broken
+from stages.roles import broken, marked
 
 BYTES_AT_MOST: Final = 32 * 1024
 LINES_AT_MOST: Final = 600
 RAW_AT_MOST: Final = 4 * BYTES_AT_MOST  # characters that are looked at in one text
 _ROUNDS: Final = 6
 
+_UNSEEN: Final = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")  # categories of Unicode
 _BLUNTED: Final = str.maketrans({"<": "‹", "&": "+"})
 
 # What a terminal would act on: colours, cursor moves, links, the clipboard.
@@ -93,13 +94,7 @@ def _plain(text: str) -> bool:
 def _invisible(text: str) -> int:
     if _plain(text):
         return 0
-    hidden = {
-        character
-        for character in set(text)
-        if unicodedata.category(character) in ("Cc", "Cf", "Cn", "Co", "Cs")
-        and not character.isspace()
-        and not fold(f"a{character}b")[0][1:-1].strip()
-    }
+    hidden = {character for character in set(text) if vanishes(character)}
     return sum(count for character, count in Counter(text).items() if character in hidden)
 
 
@@ -124,9 +119,14 @@ def quote_output(text: str, *, characters: int = 8_000) -> str:
 
 
 def quote_code(text: str) -> str:
-    """Source text or a diff, each line behind `| ` and otherwise as it is; invisible characters show as `\\u200b`."""
+    """Source text or a diff, each line behind `| ` and otherwise as it is read."""
     lines = text.split("\n")
-    return prefix(shown(line) for line in (lines[:-1] if lines[-1] == "" else lines))
+    return prefix(as_read(line) for line in (lines[:-1] if lines[-1] == "" else lines))
+
+
+def as_read(line: str) -> str:
+    """A line of code as a model sees it: what nobody sees shows as `\\u200b`, tokens that act on it carry a `·`."""
+    return shown(marked(line))
 
 
 def shown(line: str) -> str:
@@ -137,7 +137,7 @@ def shown(line: str) -> str:
 
 
 def _visible(character: str) -> str:
-    if character == "\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"):
+    if character == "\t" or (unicodedata.category(character) not in _UNSEEN and not vanishes(character)):
         return character
     code = ord(character)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

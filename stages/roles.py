@@ -31,6 +31,25 @@ _TOKENS: Final = (
 )
 
 
+_IN_CODE: Final = _TOKENS[:2]  # those that mean nothing else: what looks like a speaker is often code
+
+
+def marks_in_code(line: str) -> list[int]:
+    """Where a `·` would break each token of `line` that a model could act on though it stands in source code."""
+    if "<" not in line and "[" not in line:
+        return []
+    return sorted({found.end(1) for pattern in _IN_CODE for found in pattern.finditer(line)})
+
+
+def marked(line: str) -> str:
+    """`line` with a `·` at each of these places."""
+    begin, parts = 0, []
+    for at in marks_in_code(line):
+        parts.append(line[begin:at])
+        begin = at
+    return MARK.join([*parts, line[begin:]])
+
+
 def broken(text: str) -> tuple[str, int]:
     """`text` with a visible `·` in each such token, and how many there were. A second time changes nothing."""
     total = 0

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from stages.as_read import Place, places, restored
 from stages.errors import Refused
 
 _NUMBERED: Final = re.compile(r"^\d+\| ")
@@ -44,14 +45,21 @@ class Source:
             raise Refused(reason="`old` is empty; use write for a new file")
         if old == new:
             raise Refused(reason="`old` and `new` are the same")
-        at = self.text.find(wanted)
-        if at < 0 and _NUMBERED.match(wanted):
-            raise Refused(reason=f"{path} does not contain this; leave out the numbers that read puts in front")
-        if at < 0:
-            raise Refused(reason=f"{path} does not contain this; read the lines again and copy them exactly")
-        if self.text.find(wanted, at + 1) >= 0:
-            raise Refused(reason=f"this stands more than once in {path}; add lines around it")
-        text = self.text[:at] + (new.replace("\r\n", "\n") if self.crlf else new) + self.text[at + len(wanted) :]
+        place, changed = self._place(path, wanted), new.replace("\r\n", "\n") if self.crlf else new
+        changed = restored(changed, wanted, self.text[place.start : place.end])
+        text = self.text[: place.start] + changed + self.text[place.end :]
         if self.crlf:
             text = text.replace("\n", "\r\n")
-        return text.encode("utf-8", "surrogateescape"), self.text.count("\n", 0, at) + 1
+        return text.encode("utf-8", "surrogateescape"), self.text.count("\n", 0, place.start) + 1
+
+    def _place(self, path: str, wanted: str) -> Place:
+        """Where `wanted` stands, as it is or as it was shown. Raises Refused unless that is in one place."""
+        at = self.text.find(wanted)
+        found = [Place(start=at, end=at + len(wanted))] if at >= 0 else places(self.text, wanted)
+        if not found and _NUMBERED.match(wanted):
+            raise Refused(reason=f"{path} does not contain this; leave out the numbers that read puts in front")
+        if not found:
+            raise Refused(reason=f"{path} does not contain this; read the lines again and copy them exactly")
+        if len(found) > 1 or (at >= 0 and self.text.find(wanted, at + 1) >= 0):
+            raise Refused(reason=f"this stands more than once in {path}; add lines around it")
+        return found[0]

@@ -13,9 +13,10 @@ from stages.agents.limits import Budget
 from stages.agents.schemas import FINISH, function, offered
 from stages.agents.showing import show
 from stages.agents.source import Source
+from stages.as_read import as_meant
 from stages.errors import Refused
 from stages.prompt import EntryPoint
-from stages.quoting import quote_output, shown
+from stages.quoting import as_read, quote_output
 
 if TYPE_CHECKING:
     from stages.workspace import Workspace
@@ -80,7 +81,7 @@ class Tools:
 
     def _list(self, path: str = "") -> str:
         files = self._workspace.files(path)
-        lines = [f"| {shown(file)}" for file in files[:FILES_AT_MOST]]
+        lines = [f"| {as_read(file)}" for file in files[:FILES_AT_MOST]]
         if len(files) > FILES_AT_MOST:
             lines.append(f"({len(files) - FILES_AT_MOST} more files)")
         return "\n".join(lines) or "(no files)"
@@ -94,7 +95,7 @@ class Tools:
             raise Refused(reason=f"{path} has {len(lines)} lines")
         out, size = list[str](), 0
         for number in range(first, min(last, first + READ_LINES - 1) + 1):
-            line = f"{number}| {shown(lines[number - 1])}"
+            line = f"{number}| {as_read(lines[number - 1])}"
             if size + len(line) > READ_CHARACTERS:
                 out = out or [f"{line[:READ_CHARACTERS]} (line cut)"]
                 break
@@ -127,7 +128,7 @@ class Tools:
         except Refused:  # a binary file, a link: nothing to find there
             return []
         return [
-            f"| {shown(file)}:{number}: {shown(line)}"[:HIT_CHARACTERS]
+            f"| {as_read(file)}:{number}: {as_read(line)}"[:HIT_CHARACTERS]
             for number, line in enumerate(lines, 1)
             if text in line
         ]
@@ -139,7 +140,7 @@ class Tools:
         return f"edited {path} at line {line}"
 
     def _write(self, path: str, text: str) -> str:
-        self._workspace.write(path, text.encode())
+        self._workspace.write(path, as_meant(text).encode())
         return f"wrote {path}, {len(text.splitlines())} lines"
 
     def _run(

@@ -298,7 +298,8 @@ def test_only_words_of_ours_stand_at_column_one_of_a_body(foreign: str, entry_po
     text = body(entry_point, given_)
 
     new = {line for line in text.split("\n") if not line.startswith("|")} - plain - OURS
-    assert all(line.startswith("Left out of the ticket: ") for line in new)
+    ours = ("Left out of the ticket: ", "Left out of the notes: ", "Marked with ·: ")
+    assert all(line.startswith(ours) for line in new)
 
 
 @pytest.mark.parametrize("entry_point", EntryPoint)
