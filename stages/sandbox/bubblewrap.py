@@ -56,15 +56,15 @@ _LOOK_EVERY_SECONDS, _STARTS_WITHIN_SECONDS = 0.1, 30.0
 class BubblewrapJob(Job):
     """A job whose first process inside takes all others with it when it dies."""
 
-    def limit(self, bounds: Bounds, *, reserves: bool) -> None:
+    def limit(self, bounds: Bounds, *, reserves: bool, within_seconds: float) -> None:
         """Set the limits of the first process inside, which waits for that, and let it go on.
 
         Raises NoStart when there is no such process in time.
         """
-        until = time.monotonic() + _STARTS_WITHIN_SECONDS
+        until = time.monotonic() + within_seconds
         while not (inner := self._inner()) and not self.look():
             if time.monotonic() > until:
-                raise NoStart(reason=f"bwrap told nothing for {_STARTS_WITHIN_SECONDS} seconds")
+                raise NoStart(reason=f"bwrap told nothing for {within_seconds:g} seconds")
             self._wires.pump.turn(_LOOK_EVERY_SECONDS)
         if inner:
             # From outside, which spares a program in between, and only now: processes are counted for each user
@@ -106,7 +106,8 @@ class Bubblewrap(Sandbox):
             program = (*self._drop_root(user), *_through_the_door(wires), *command.arguments)
             job = BubblewrapJob(wires.spawn([*started, *program]), wires)
             try:
-                job.limit(self._bounds, reserves=command.reserves)
+                within = min(_STARTS_WITHIN_SECONDS, command.timeout_seconds)
+                job.limit(self._bounds, reserves=command.reserves, within_seconds=within)
                 yield job, (command.tree,)
             finally:
                 job.finish()

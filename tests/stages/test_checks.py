@@ -269,7 +269,7 @@ def test_a_run_stops_at_the_first_failure_when_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("test", ["-x", "--pdb", "/etc/passwd", "../test_a.py", "", "a\nb", "a\0b", "x/../../y::z"])
-def test_an_id_that_is_an_option_or_leads_out_is_refused(tmp_path: Path, test: str) -> None:
+def test_b61_an_id_that_is_an_option_or_leads_out_is_refused(tmp_path: Path, test: str) -> None:
     with pytest.raises(Refused, match="not the id of a test"):
         run(tree(tmp_path, {"test_a.py": ""}), Wish(tests=ids(test)))
 
@@ -519,14 +519,14 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-def test_a_forged_pass_is_none(tmp_path: Path, attack: str) -> None:
+def test_sec_30_a_forged_pass_is_none(tmp_path: Path, attack: str) -> None:
     report = run(tree(tmp_path, {"test_a.py": attack}))
 
     assert not report.passed
     assert report.failing
 
 
-def test_the_key_is_gone_when_tests_run(tmp_path: Path) -> None:
+def test_sec_30_the_key_is_gone_when_tests_run(tmp_path: Path) -> None:
     look = """
         import os, sys
         def test_a():

@@ -150,7 +150,7 @@ def test_tests_that_were_red_before_are_compared_and_not_demanded(tmp_path: Path
     assert verdict == Passed(fixed=(TOTAL,), still_failing=(CheckId("tests/test_red.py::test_red"),))
 
 
-def test_a_run_that_ends_early_is_held(shop: Bench) -> None:
+def test_sec_30_a_run_that_ends_early_is_held(shop: Bench) -> None:
     leaving = FIXED + "\n\nimport os, atexit\nos._exit(0)\n"
 
     verdict = decide(shop.judge(shop.patch({CART: leaving})))
@@ -187,7 +187,7 @@ WEAKER: dict[str, Mapping[str, str | None]] = {
 
 
 @pytest.mark.parametrize("changed", WEAKER.values(), ids=WEAKER.keys())
-def test_a_patch_that_weakens_tests_is_held(shop: Bench, changed: Mapping[str, str | None]) -> None:
+def test_b75_a_patch_that_weakens_tests_is_held(shop: Bench, changed: Mapping[str, str | None]) -> None:
     report = shop.judge(shop.patch({CART: FIXED, **changed}))
 
     verdict = decide(report)
@@ -209,7 +209,7 @@ def test_a_patch_that_strengthens_tests_passes(shop: Bench, changed: Mapping[str
     assert isinstance(decide(shop.judge(shop.patch({CART: FIXED, **changed}))), Passed)
 
 
-def test_the_bases_settings_and_conftest_are_used(tmp_path: Path) -> None:
+def test_sec_29_the_bases_settings_and_conftest_are_used(tmp_path: Path) -> None:
     hiding = "collect_ignore = ['test_cart.py', 'test_ticket.py']\n"
     bench = Bench(tmp_path, {**SHOP, "tests/conftest.py": "", "pytest.ini": "[pytest]\n"})
 
@@ -233,7 +233,7 @@ def test_the_bases_settings_and_conftest_are_used(tmp_path: Path) -> None:
         ({"src/shop/key.py": "K = 'ghp_" + "aB3dE5gH7jK9" * 3 + "'\n"}, HoldCause.LEAK),
     ],
 )
-def test_a_patch_that_may_not_be_is_held_before_anything_runs(
+def test_b49_b73_a_patch_that_may_not_be_is_held_before_anything_runs(
     shop: Bench, changed: dict[str, str], cause: HoldCause
 ) -> None:
     report = shop.judge(shop.patch({CART: FIXED, **changed}), scrubber=Scrubber(["canary-of-the-operator"]))
@@ -281,7 +281,7 @@ def test_a_reproduction_by_an_unknown_check_is_refused(shop: Bench) -> None:
         Gate(shop.spaces, Policy(), Scrubber()).judge(attempt)
 
 
-def test_a_link_in_a_patch_is_held(shop: Bench) -> None:
+def test_sec_20_a_link_in_a_patch_is_held(shop: Bench) -> None:
     (shop.space.tree / "link").symlink_to("/etc/passwd")
 
     verdict = decide(shop.judge(shop.space.patch(touched_only=False)))
@@ -464,7 +464,7 @@ def test_assertions_that_go_and_marks_that_come_are_found(before: str, after: st
         ("sub/setup.cfg", b"\xff", b"", True),
     ],
 )
-def test_a_change_of_pytests_settings_is_found(
+def test_b75_a_change_of_pytests_settings_is_found(
     path: str, before: str | bytes | None, after: str | bytes | None, changed: bool
 ) -> None:
     def data(text: str | bytes | None) -> bytes | None:
@@ -473,7 +473,7 @@ def test_a_change_of_pytests_settings_is_found(
     assert settings_changed(path, data(before), data(after)) == changed
 
 
-def test_the_gate_does_not_load_what_reads_lessons() -> None:
+def test_sec_5_3_the_gate_does_not_load_what_reads_lessons() -> None:
     look = "import sys, stages.gate; print(sorted(name for name in sys.modules if name.startswith('memory.')))"
 
     loaded = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout

@@ -106,7 +106,7 @@ Trap = Callable[[Path, Path], str]
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_what_is_no_plain_file_of_the_tree_is_not_read(trap: Trap, tree: Path, outside: Path) -> None:
+def test_b69_what_is_no_plain_file_of_the_tree_is_not_read(trap: Trap, tree: Path, outside: Path) -> None:
     path = trap(tree, outside)
 
     with pytest.raises(Refused):
@@ -114,7 +114,7 @@ def test_what_is_no_plain_file_of_the_tree_is_not_read(trap: Trap, tree: Path, o
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_what_is_no_plain_file_of_the_tree_is_not_written(trap: Trap, tree: Path, outside: Path) -> None:
+def test_b69_what_is_no_plain_file_of_the_tree_is_not_written(trap: Trap, tree: Path, outside: Path) -> None:
     path = trap(tree, outside)
 
     with pytest.raises(Refused):
@@ -125,7 +125,7 @@ def test_what_is_no_plain_file_of_the_tree_is_not_written(trap: Trap, tree: Path
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_what_is_no_plain_file_of_the_tree_is_not_removed(trap: Trap, tree: Path, outside: Path) -> None:
+def test_b69_what_is_no_plain_file_of_the_tree_is_not_removed(trap: Trap, tree: Path, outside: Path) -> None:
     path = trap(tree, outside)
 
     with pytest.raises(Refused):
@@ -134,7 +134,7 @@ def test_what_is_no_plain_file_of_the_tree_is_not_removed(trap: Trap, tree: Path
     assert (outside / "secret").exists()
 
 
-def test_the_traps_work_without_the_jail(tree: Path, outside: Path) -> None:
+def test_b69_the_traps_work_without_the_jail(tree: Path, outside: Path) -> None:
     read = [(tree / trap(tree, outside)).read_bytes() for trap in (link_to_folder,)]
     (tree / "x").unlink()
     hard_link(tree, outside)
@@ -148,7 +148,7 @@ def test_the_traps_work_without_the_jail(tree: Path, outside: Path) -> None:
     "path",
     ["/etc/passwd", "../outside/secret", "src/../../outside/secret", ".git/config", ".git\u200c/config", "-rf", "a\nb"],
 )
-def test_a_refused_name_is_refused_by_every_method(path: str, tree: Path, outside: Path) -> None:
+def test_b68_a_refused_name_is_refused_by_every_method(path: str, tree: Path, outside: Path) -> None:
     jail = Jail(tree)
 
     for method in (jail.read, lambda name: jail.write(name, b""), jail.remove, jail.list):
@@ -158,13 +158,32 @@ def test_a_refused_name_is_refused_by_every_method(path: str, tree: Path, outsid
     assert sorted(path.name for path in tree.rglob("*")) == ["a.py", "src"]
 
 
-@pytest.mark.parametrize("path", ["proc/self/environ", "dev/fd/0", "proc/1/root/etc/shadow", "dev/zero"])
-def test_the_kernels_files_cannot_be_reached_through_a_link(path: str, tree: Path) -> None:
+KERNEL = (
+    *("proc/self/environ", "proc/1/environ", "proc/self/mem", "proc/self/maps", "proc/self/fd/0", "proc/self/cwd/a"),
+    *("proc/1/root/etc/shadow", "proc/kcore", "proc/net/tcp", "dev/fd/0", "dev/zero", "dev/tty"),
+)
+
+
+@pytest.mark.parametrize("path", KERNEL)
+def test_sec_13_the_kernels_files_cannot_be_reached_through_a_link(
+    path: str, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", CANARY.decode())
     for name in ("proc", "dev"):
         (tree / name).symlink_to(f"/{name}")
 
     with pytest.raises(Refused, match="link"):
         Jail(tree).read(path)
+    with pytest.raises(Refused, match="relative"):
+        Jail(tree).read(f"/{path}")
+    assert (tree / "proc/self/status").read_bytes(), "without the jail the link leads there"
+
+
+@pytest.mark.parametrize("path", ["proc/self/environ", "proc/self/fd/9", "dev/zero"])
+def test_sec_13_a_copy_of_the_kernels_folders_in_a_tree_is_not_read_either(path: str, tree: Path) -> None:
+    # A tree on a filesystem of its own, or one that somebody mounted there: what is no plain file is none.
+    with pytest.raises(Refused):
+        Jail(Path("/")).read(path)
 
 
 def test_a_file_is_read_as_it_is(tree: Path) -> None:
@@ -293,7 +312,7 @@ def test_another_filesystem_inside_the_tree_is_refused(tree: Path) -> None:
         Jail(Path("/")).read("proc/version")
 
 
-def test_a_folder_that_turns_into_a_link_and_back_never_leads_out(tree: Path, outside: Path) -> None:
+def test_b70_a_folder_that_turns_into_a_link_and_back_never_leads_out(tree: Path, outside: Path) -> None:
     (tree / "src" / "secret").write_bytes(b"inside")
     (tree / "link").symlink_to(outside)
     done = threading.Event()
@@ -327,7 +346,7 @@ NAMES = st.sampled_from(["a", "b", "..", ".", "", "/", ".git", "-x", "link", "lo
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
 @given(names=st.lists(NAMES, min_size=1, max_size=5), data=st.binary(max_size=20))
-def test_no_path_reads_or_writes_outside_the_tree(names: list[str], data: bytes, tmp_path: Path) -> None:
+def test_sec_12_no_path_reads_or_writes_outside_the_tree(names: list[str], data: bytes, tmp_path: Path) -> None:
     tree, outside = tmp_path / "tree", tmp_path / "outside"
     (tree / "src").mkdir(parents=True, exist_ok=True)
     outside.mkdir(exist_ok=True)

@@ -47,13 +47,13 @@ UNSEEN = (
 
 
 @pytest.mark.parametrize("path", GIT_SPELLINGS)
-def test_no_spelling_of_gits_folder_is_a_path(path: str) -> None:
+def test_b68_no_spelling_of_gits_folder_is_a_path(path: str) -> None:
     with pytest.raises(Refused):
         plain(path)
 
 
 @pytest.mark.parametrize("path", UNSEEN)
-def test_a_name_with_an_unseen_character_is_no_path(path: str) -> None:
+def test_b68_a_name_with_an_unseen_character_is_no_path(path: str) -> None:
     with pytest.raises(Refused, match="cannot be seen"):
         plain(path)
 
@@ -80,7 +80,7 @@ def test_a_name_with_an_unseen_character_is_no_path(path: str) -> None:
         ("a/" * 65 + "b", "too long"),
     ],
 )
-def test_a_path_that_somebody_would_misread_is_refused(path: str, problem: str) -> None:
+def test_b68_a_path_that_somebody_would_misread_is_refused(path: str, problem: str) -> None:
     with pytest.raises(Refused, match=problem):
         plain(path)
 

@@ -89,7 +89,7 @@ PROTECTED = [
 
 
 @pytest.mark.parametrize("path", PROTECTED)
-def test_a_path_that_only_people_change_is_protected(path: str) -> None:
+def test_sec_20_b73_a_path_that_only_people_change_is_protected(path: str) -> None:
     assert Rule.PROTECTED in broken(path)
 
 
@@ -152,12 +152,12 @@ def test_maintainers_protect_more(pattern: str, path: str) -> None:
         "x" * 300,
     ],
 )
-def test_a_name_that_can_be_taken_for_another_is_refused(path: str) -> None:
+def test_b68_a_name_that_can_be_taken_for_another_is_refused(path: str) -> None:
     assert Rule.NAME in broken(path)
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=30))
-def test_no_unseen_character_hides_a_protected_path(noise: str) -> None:
+def test_sec_20_no_unseen_character_hides_a_protected_path(noise: str) -> None:
     unseen = "".join(character for character in noise if not character.isprintable() and character not in "\n/")
 
     rules = broken(f".github{unseen}/workflows/ci.yml")
@@ -187,7 +187,7 @@ def test_no_unseen_character_hides_a_protected_path(noise: str) -> None:
         (("100755", "000000"), None),
     ],
 )
-def test_modes_stay_and_links_are_refused(modes: tuple[str, str], rule: Rule | None) -> None:
+def test_sec_20_modes_stay_and_links_are_refused(modes: tuple[str, str], rule: Rule | None) -> None:
     patch = Patch(diff="", files=(change("a.py", modes),))
 
     assert [violation.rule for violation in judge(patch, Policy())] == ([rule] if rule else [])
@@ -212,7 +212,7 @@ def test_a_binary_file_is_more_than_people_can_review() -> None:
         (Patch(diff="", files=(change("a.py", added=60, removed=40),)), None),
     ],
 )
-def test_a_patch_has_a_size_that_people_can_review(patch: Patch, rule: Rule | None) -> None:
+def test_b76_a_patch_has_a_size_that_people_can_review(patch: Patch, rule: Rule | None) -> None:
     found = judge(patch, Policy(lines_at_most=100))
 
     assert [(violation.rule, violation.cause) for violation in found] == ([(rule, HoldCause.TOO_BIG)] if rule else [])
@@ -222,7 +222,7 @@ def test_a_patch_has_a_size_that_people_can_review(patch: Patch, rule: Rule | No
     "path",
     ["conftest.py", "tests/conftest.py", "sitecustomize.py", "a/b.pth", "setup.py", "Makefile", "package.json"],
 )
-def test_code_that_runs_by_itself_is_allowed_and_shown_first(path: str) -> None:
+def test_b74_code_that_runs_by_itself_is_allowed_and_shown_first(path: str) -> None:
     patch = Patch(diff="", files=(change(path), change("src/shop/cart.py")))
 
     assert judge(patch, Policy()) == ()

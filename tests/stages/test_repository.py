@@ -433,7 +433,9 @@ def test_a_published_branch_is_the_base_and_one_commit(fixed: tuple[Repository, 
     assert not repository.contains(space.base, patch)
 
 
-def test_publishing_leaves_everything_else_of_the_repository_alone(fixed: tuple[Repository, Workspace, Patch]) -> None:
+def test_sec_35_publishing_leaves_everything_else_of_the_repository_alone(
+    fixed: tuple[Repository, Workspace, Patch],
+) -> None:
     repository, space, patch = fixed
     put(repository.folder, {"src/shop/cart.py": "staged"})
     git(repository.folder, "add", "src/shop/cart.py")
@@ -534,7 +536,7 @@ def test_a_branch_in_the_way_of_a_folder_is_told(fixed: tuple[Repository, Worksp
         "x" * 300,
     ],
 )
-def test_a_bad_name_for_a_branch_is_refused(fixed: tuple[Repository, Workspace, Patch], branch: str) -> None:
+def test_b85_a_bad_name_for_a_branch_is_refused(fixed: tuple[Repository, Workspace, Patch], branch: str) -> None:
     repository, space, patch = fixed
 
     with pytest.raises(BadBranchName):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def test_the_clone_knows_exactly_one_commit(rich: tuple[Repository, Workspace]) 
     assert not (space.tree.parent / "git" / "objects" / "info" / "alternates").exists()
 
 
-def test_nothing_of_the_source_can_be_found_in_the_workspace(rich: tuple[Repository, Workspace]) -> None:
+def test_sec_5_15_nothing_of_the_source_can_be_found_in_the_workspace(rich: tuple[Repository, Workspace]) -> None:
     repository, space = rich
     trusted = Git(folder=space.tree, git_dir=space.tree.parent / "git")
 
@@ -70,7 +71,7 @@ def test_nothing_of_the_source_can_be_found_in_the_workspace(rich: tuple[Reposit
     assert not list(space.tree.rglob(".git"))
 
 
-def test_the_source_cannot_be_read_from_the_sandbox(tmp_path: Path) -> None:
+def test_sec_5_15_the_source_cannot_be_read_from_the_sandbox(tmp_path: Path) -> None:
     repository = make(tmp_path / "sibling", {**SHOP, "canary.txt": "canary"})
     space = Workspaces(tmp_path / "work", checks()).make(repository, repository.resolve(), "one")
     os.chmod(tmp_path, 0o755)
@@ -86,7 +87,7 @@ def test_the_source_cannot_be_read_from_the_sandbox(tmp_path: Path) -> None:
     assert space.base not in ran.output
 
 
-def test_no_filter_or_conversion_of_the_base_touches_the_tree(tmp_path: Path) -> None:
+def test_b71_no_filter_or_conversion_of_the_base_touches_the_tree(tmp_path: Path) -> None:
     rules = "*.txt text eol=crlf\n*.id ident\n*.bin filter=lfs\n*.u working-tree-encoding=UTF-16\n"
     files = {
         "a.txt": "one\ntwo\n",
@@ -124,7 +125,7 @@ def test_links_of_the_base_stay_links_and_are_not_followed(tmp_path: Path) -> No
     assert (tmp_path / "canary").read_text() == "canary"
 
 
-def test_a_repository_with_a_submodule_is_cloned_without_it(tmp_path: Path) -> None:
+def test_b83_a_repository_with_a_submodule_is_cloned_without_it(tmp_path: Path) -> None:
     repository = make(tmp_path / "repository", {".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = -x\n', "a": "a"})
     git(repository.folder, "update-index", "--add", "--cacheinfo", f"160000,{repository.resolve()},x")
     git(repository.folder, "commit", "--quiet", "-m", "submodule")
@@ -266,7 +267,7 @@ def test_a_change_of_mode_alone_is_seen(tmp_path: Path) -> None:
     assert patch.edits == ()
 
 
-def test_attributes_cannot_hide_a_change(tmp_path: Path) -> None:
+def test_b71_attributes_cannot_hide_a_change(tmp_path: Path) -> None:
     made = workspace(tmp_path, {".gitattributes": "*.py binary\n*.py -diff\n", "a.py": "a = 1\n"})
 
     made.write("a.py", b"a = 2\n")
@@ -306,7 +307,7 @@ def capital(tree: Path, marker: Path) -> None:
 
 
 @pytest.mark.parametrize("leave", [nested, pretended, linked, capital])
-def test_a_git_folder_that_tests_left_is_taken_away_and_not_read(
+def test_sec_18_a_git_folder_that_tests_left_is_taken_away_and_not_read(
     tmp_path: Path, leave: Callable[[Path, Path], None]
 ) -> None:
     made = workspace(tmp_path, {"b.txt": "b"})
@@ -319,7 +320,17 @@ def test_a_git_folder_that_tests_left_is_taken_away_and_not_read(
     assert (tmp_path / "repository" / ".git").exists()
 
 
-def test_a_buried_bare_repository_is_only_files(tmp_path: Path) -> None:
+def test_sec_18_a_git_folder_that_tests_left_acts_on_whoever_reads_it(tmp_path: Path) -> None:
+    made = workspace(tmp_path, {"b.txt": "b"})
+    nested(made.tree, tmp_path / "marker")
+
+    plain = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    subprocess.run(["git", "status"], cwd=made.tree / "vendor", env=plain, capture_output=True, check=False)
+
+    assert (tmp_path / "marker").exists(), "without this the test above would prove nothing"
+
+
+def test_b83_a_buried_bare_repository_is_only_files(tmp_path: Path) -> None:
     made = workspace(tmp_path, {"b.txt": "b"})
     git(tmp_path, "init", "--quiet", "--bare", str(made.tree / "buried"))
     put(made.tree, {"buried/config": f"[core]\n\tfsmonitor = touch {tmp_path}/marker\n"})
@@ -328,6 +339,12 @@ def test_a_buried_bare_repository_is_only_files(tmp_path: Path) -> None:
 
     assert "buried/config" in paths
     assert not (tmp_path / "marker").exists()
+    core = f"repositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch {tmp_path}/marker"
+    put(made.tree, {"buried/config": f"[core]\n\t{core}\n"})
+    plain = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    for command in (["add", "config"], ["status"]):
+        subprocess.run(["git", *command], cwd=made.tree / "buried", env=plain, capture_output=True, check=False)
+    assert (tmp_path / "marker").exists(), "the trap works for whoever runs git in there"
 
 
 def test_pipes_sockets_and_links_out_of_the_tree_do_not_stop_a_patch(tmp_path: Path) -> None:
@@ -348,7 +365,7 @@ def test_pipes_sockets_and_links_out_of_the_tree_do_not_stop_a_patch(tmp_path: P
 
 
 @pytest.mark.parametrize("name", [b"caf\xe9.txt", b"line\nbreak", b"-rf", b"a\\..\\b", b"tab\t", b'"q"'])
-def test_a_name_that_no_policy_lets_pass_is_in_the_patch_all_the_same(tmp_path: Path, name: bytes) -> None:
+def test_b68_a_name_that_no_policy_lets_pass_is_in_the_patch_all_the_same(tmp_path: Path, name: bytes) -> None:
     made = workspace(tmp_path, {"b.txt": "b"})
     with open(os.fsencode(made.tree) + b"/" + name, "wb") as file:
         file.write(b"caf\xe9\n")

@@ -74,7 +74,7 @@ print("started", flush=True)
 """
 
 
-def test_orphans_of_an_ordinary_process_live_on(world: World, token: str) -> None:
+def test_sec_31_orphans_of_an_ordinary_process_live_on(world: World, token: str) -> None:
     command = world.attack(DAEMONS.replace("time.sleep", "sys.stdout.flush(); os.close(0); time.sleep"), token=token)
 
     subprocess.run(command.arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20, check=False)
@@ -82,7 +82,7 @@ def test_orphans_of_an_ordinary_process_live_on(world: World, token: str) -> Non
     assert len(processes_with(token)) >= 3
 
 
-def test_orphans_die_with_their_command(every_way: Way, world: World, token: str) -> None:
+def test_sec_31_orphans_die_with_their_command(every_way: Way, world: World, token: str) -> None:
     ran = every_way.run(world.attack(DAEMONS, token=token))
 
     assert (ran.exit_status, ran.output) == (0, "started\n")
@@ -123,7 +123,7 @@ def test_what_lost_its_launcher_is_no_child_of_ours_for_long(world: World, token
     assert gone(token, within_seconds=0)
 
 
-def test_a_time_out_kills_the_whole_tree(every_way: Way, world: World, token: str) -> None:
+def test_sec_31_a_time_out_kills_the_whole_tree(every_way: Way, world: World, token: str) -> None:
     command = world.attack(DAEMONS + "time.sleep(60)", token=token)
 
     ran = every_way.run(world.python(*command.arguments[4:], timeout_seconds=1.5))
@@ -133,7 +133,7 @@ def test_a_time_out_kills_the_whole_tree(every_way: Way, world: World, token: st
     assert gone(token, within_seconds=0.5)
 
 
-def test_a_stop_kills_the_whole_tree(way: Way, world: World, token: str) -> None:
+def test_sec_31_a_stop_kills_the_whole_tree(way: Way, world: World, token: str) -> None:
     command = world.attack(DAEMONS + "open('ready', 'w'); time.sleep(60)", token=token)
 
     with pytest.raises(Stopped):
@@ -264,7 +264,7 @@ def test_a_report_larger_than_the_bounds_is_cut_and_says_so(way: Way, world: Wor
     assert (ran.exit_status, len(ran.reported), ran.reported_cut) == (0, MIB, True)
 
 
-def test_the_line_of_results_cannot_be_opened_anew(way: Way, world: World) -> None:
+def test_sec_30_the_line_of_results_cannot_be_opened_anew(way: Way, world: World) -> None:
     script = """
 import os
 for number, flags in ((3, os.O_RDONLY), (3, os.O_WRONLY), (3, os.O_RDWR)):
@@ -289,7 +289,7 @@ for number, flags in ((3, os.O_RDONLY), (3, os.O_WRONLY), (3, os.O_RDWR)):
     assert "opened anew" not in way.run(world.python(script, channel=3)).output
 
 
-def test_no_descriptor_of_ours_is_inherited(way: Way, world: World) -> None:
+def test_sec_14_no_descriptor_of_ours_is_inherited(way: Way, world: World) -> None:
     script = """
 import os
 for name in os.listdir("/proc/self/fd"):
@@ -322,7 +322,7 @@ def test_a_command_can_open_its_own_streams(way: Way, world: World) -> None:
     assert way.run(world.python(script)).output == "out err"
 
 
-def test_output_without_end_is_cut_in_the_middle_and_never_held(way: Way, world: World) -> None:
+def test_sec_31_output_without_end_is_cut_in_the_middle_and_never_held(way: Way, world: World) -> None:
     command = Command(
         arguments=("sh", "-c", "echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo last"), tree=world.tree
     )
@@ -372,7 +372,7 @@ os._exit(0)
 """
 
 
-def test_a_fork_bomb_is_bounded(every_way: Way, world: World) -> None:
+def test_sec_31_a_fork_bomb_is_bounded(every_way: Way, world: World) -> None:
     control = every_way.outside(world.python(BOMB.replace("time.sleep(60)", "time.sleep(1)")))
     ran = every_way.run(world.python(BOMB), Bounds(processes=40))
 
@@ -380,7 +380,7 @@ def test_a_fork_bomb_is_bounded(every_way: Way, world: World) -> None:
     assert 10 < int(ran.output) <= 40
 
 
-def test_a_temporary_folder_has_a_size(world: World, walls: Way) -> None:
+def test_sec_31_a_temporary_folder_has_a_size(world: World, walls: Way) -> None:
     if walls.level is not Level.BUBBLEWRAP:
         pytest.skip("temporary files lie on disk without mounts: the growth of the tree and of home is watched instead")
     script = """
@@ -407,7 +407,7 @@ for folder in folders:
 
 
 @pytest.mark.parametrize("folder", [".", "$HOME"])
-def test_a_command_that_fills_the_disk_is_killed(folder: str, every_way: Way, world: World) -> None:
+def test_sec_31_a_command_that_fills_the_disk_is_killed(folder: str, every_way: Way, world: World) -> None:
     if folder == "$HOME" and every_way.level is Level.BUBBLEWRAP:
         pytest.skip("home is a folder in memory there, and has a size")
     script = """
@@ -432,7 +432,7 @@ def test_a_command_that_makes_files_without_end_is_killed(every_way: Way, world:
     assert 2_000 < len(os.listdir(world.tree)) < 150_000
 
 
-def test_each_limit_holds(way: Way, world: World) -> None:
+def test_sec_31_each_limit_holds(way: Way, world: World) -> None:
     script = """
 import os
 attacks = {

@@ -38,7 +38,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("script", FILES.values(), ids=FILES)
-def test_nothing_beside_the_tree_is_read_or_changed(script: str, walls: Way, world: World) -> None:
+def test_sec_5_15_nothing_beside_the_tree_is_read_or_changed(script: str, walls: Way, world: World) -> None:
     # Outside, a link may only be made to what is one's own.
     os.chown(world.sibling / "answer.txt", *[1_899_999_999 if walls.ordinary and os.geteuid() == 0 else -1] * 2)
     path = world.sibling / "answer.txt"
@@ -59,7 +59,7 @@ def test_nothing_beside_the_tree_is_read_or_changed(script: str, walls: Way, wor
     assert [entry.name for entry in world.sibling.iterdir()] == ["answer.txt"]
 
 
-def test_the_systems_own_files_are_not_seen(walls: Way, world: World) -> None:
+def test_sec_14_the_systems_own_files_are_not_seen(walls: Way, world: World) -> None:
     script = """
 import os
 for path in paths:
@@ -90,7 +90,7 @@ for path in paths:
     assert still == []
 
 
-def test_the_environment_of_no_outside_process_is_read(walls: Way, world: World) -> None:
+def test_sec_14_the_environment_of_no_outside_process_is_read(walls: Way, world: World) -> None:
     script = """
 import glob
 for path in glob.glob("/proc/[0-9]*/environ"):
@@ -104,7 +104,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
         must_fail_inside(walls, world.attack(script, canary=CANARY, reached=REACHED))
 
 
-def test_the_first_process_inside_holds_no_environment(
+def test_sec_14_the_first_process_inside_holds_no_environment(
     world: World, walls: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = """
@@ -121,7 +121,7 @@ for path in mine:
     must_fail_inside(walls, world.attack(script, canary=CANARY, reached=REACHED))
 
 
-def test_our_variables_do_not_reach_a_command(way: Way, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sec_14_our_variables_do_not_reach_a_command(way: Way, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", CANARY)
 
     must_fail_inside(way, world.attack("import os; print(reached if 'TOKEN' in os.environ else '')", reached=REACHED))
@@ -147,7 +147,7 @@ print(reached)
 
 
 @pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM], ids=["tcp", "udp"])
-def test_no_listener_on_loopback_is_reached(kind: socket.SocketKind, walls: Way, world: World) -> None:
+def test_sec_32_no_listener_on_loopback_is_reached(kind: socket.SocketKind, walls: Way, world: World) -> None:
     with listening(socket.AF_INET, kind, ("127.0.0.1", 0)) as server:
         address = list(server.getsockname())
         if kind is socket.SOCK_STREAM:
@@ -165,7 +165,7 @@ def test_no_listener_on_loopback_is_reached(kind: socket.SocketKind, walls: Way,
 
 
 @pytest.mark.parametrize("abstract", [False, True], ids=["by path", "abstract"])
-def test_no_unix_socket_of_the_outside_is_reached(abstract: bool, walls: Way, world: World) -> None:
+def test_sec_32_no_unix_socket_of_the_outside_is_reached(abstract: bool, walls: Way, world: World) -> None:
     address = f"\0{world.base}" if abstract else str(world.sibling / "socket")
     with listening(socket.AF_UNIX, socket.SOCK_STREAM, address):
         if not abstract:
@@ -174,14 +174,14 @@ def test_no_unix_socket_of_the_outside_is_reached(abstract: bool, walls: Way, wo
         must_fail_inside(walls, world.attack(CONNECT, **facts))
 
 
-def test_no_outside_process_is_signalled(walls: Way, world: World) -> None:
+def test_b86_no_outside_process_is_signalled(walls: Way, world: World) -> None:
     script = "import os, signal; os.kill(pid, signal.SIGCONT); print(reached)"
 
     with outsider(walls) as process:
         must_fail_inside(walls, world.attack(script, pid=process.pid, reached=REACHED))
 
 
-def test_no_outside_process_is_seen(walls: Way, world: World) -> None:
+def test_b86_no_outside_process_is_seen(walls: Way, world: World) -> None:
     script = """
 import glob
 for path in glob.glob("/proc/[0-9]*/cmdline"):
@@ -194,7 +194,7 @@ for path in glob.glob("/proc/[0-9]*/cmdline"):
         must_fail_inside(walls, world.attack(script, reached=REACHED))
 
 
-def test_doors_into_the_kernel_are_closed(walls: Way, world: World) -> None:
+def test_sec_14_doors_into_the_kernel_are_closed(walls: Way, world: World) -> None:
     script = """
 import ctypes, os, struct
 library = ctypes.CDLL(None, use_errno=True)
@@ -219,7 +219,7 @@ for name, attack in attacks.items():
     assert inside.strip() == ""
 
 
-def test_a_command_has_no_privilege_and_can_gain_none(every_way: Way, world: World) -> None:
+def test_sec_14_a_command_has_no_privilege_and_can_gain_none(every_way: Way, world: World) -> None:
     script = "print(open('/proc/self/status').read()); import os; print(os.getuid(), os.getgid(), os.getgroups())"
 
     lines = every_way.run(world.attack(script)).output.splitlines()
@@ -262,7 +262,7 @@ def test_a_root_without_another_id_never_runs_a_command_as_root(way: Way, world:
         assert "commands never run as root" in outcome
 
 
-def test_only_the_tree_and_temporary_folders_can_be_written(world: World, walls: Way) -> None:
+def test_sec_12_only_the_tree_and_temporary_folders_can_be_written(world: World, walls: Way) -> None:
     script = """
 import os
 for folder in ("/", "/etc", "/usr", "/usr/local/bin", "/dev", "/dev/shm", "/tmp", "/home", "/proc", "/tree", ".",
