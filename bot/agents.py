@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import Final
 
 from bot.config import Settings
@@ -43,7 +44,8 @@ def check_command(command: tuple[str, ...], scrubber: Scrubber) -> None:
 def model_of(name: str, settings: Settings) -> Model:
     """A model as the operator configured it."""
     if name == OFFLINE:
-        return Model(name=name, price=FREE, window=_OFFLINE_WINDOW, provider=offline_handler)
+        handler = partial(offline_handler, candidate_runs=settings.candidate_runs)
+        return Model(name=name, price=FREE, window=_OFFLINE_WINDOW, provider=handler)
     price = settings.prices.get(name)
     return Model(
         name=name,
@@ -63,6 +65,11 @@ def check_price(name: str, settings: Settings) -> None:
         Loop(_Nobody(), model).check()
     except Parked:
         return
+
+
+def check_model(name: str, settings: Settings) -> None:
+    """Raises what stands in the way of a call, UnknownPrice or Parked, without making one."""
+    Loop(_Nobody(), model_of(name, settings)).check()
 
 
 class _Nobody:

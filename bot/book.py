@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -14,7 +14,7 @@ from sqlmodel import Session
 
 from bot.config import Settings
 from bot.storable import storable
-from memory.database import open_database, reading, upgrade, upgrade_memory, writing
+from memory.database import BUSY_SECONDS, open_database, reading, upgrade, upgrade_memory, writing
 from memory.scrub import Scrubber
 
 _SCHEMA: Final = "bot_schema"
@@ -29,12 +29,15 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def open_book(settings: Settings) -> Book:
-    """The database of these settings, with its tables up to date. Raises the errors of `memory.database`."""
-    engine = open_database(settings.database)
+def open_book(settings: Settings, *, hidden: Sequence[str] = (), busy_seconds: float = BUSY_SECONDS) -> Book:
+    """The database of these settings, with its tables up to date. Raises the errors of `memory.database`.
+
+    `hidden` are secrets beside those of the settings; `busy_seconds` is how long a locked database is waited for.
+    """
+    engine = open_database(settings.database, busy_seconds=busy_seconds)
     upgrade_memory(engine)
     upgrade_runs(engine)
-    return Book(engine, Scrubber(settings.secrets()))
+    return Book(engine, Scrubber((*settings.secrets(), *hidden)))
 
 
 class Book:

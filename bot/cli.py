@@ -11,7 +11,9 @@ from typing import Any, Final
 import click
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "app": ("bot.commands.app:app", "Make the GitHub App."),
     "demo": ("bot.commands.demo:demo", "Fix a bundled ticket with the embedded model, and show what was learnt."),
+    "doctor": ("bot.commands.doctor:doctor", "Check what the GitHub App stands on, one line each with the way out."),
     "fix": ("bot.commands.fix:fix", "Take a ticket from a file to a tested patch on a branch."),
     "markers": ("bot.commands.markers:markers", "Check the place of the context section at every entry point."),
     "memory": ("bot.commands.memory:memory", "What was learnt, and what a run would read of it."),

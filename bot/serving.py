@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from bot.app_settings import AppSettings
-from bot.book import Book, upgrade_runs, utc_now
+from bot.book import Book, open_book, utc_now
 from bot.config import Settings
 from bot.credentials import app_id, bot_id, read_app_file, webhook_secrets
 from bot.errors import WrongInput
@@ -24,8 +24,7 @@ from bot.jobs import Jobs
 from bot.log import Log, open_log
 from bot.metrics import Metrics
 from bot.webhooks import READ_SECONDS, Door, webhook_app
-from memory.database import DatabaseFault, open_database, upgrade_memory
-from memory.scrub import Scrubber
+from memory.database import DatabaseFault
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -58,21 +57,14 @@ def own_of(settings: AppSettings) -> Own:
     )
 
 
-def open_book(settings: Settings, hidden: Sequence[str] = (), *, busy_seconds: float = BUSY_SECONDS) -> Book:
-    """The database with its tables up to date. Raises the errors of `memory.database`."""
-    engine = open_database(settings.database, busy_seconds=busy_seconds)
-    upgrade_memory(engine)
-    upgrade_runs(engine)
-    return Book(engine, Scrubber((*settings.secrets(), *hidden)), now=utc_now)
-
-
 class Serving:
     """The server of these settings. Before it listens it raises what `own_of`, `webhook_secrets`, `open_book` raise."""
 
     def __init__(self, settings: Settings, *, log: Log | None = None) -> None:
         secrets = webhook_secrets(settings.app)
         self._settings = settings
-        book = open_book(settings, [one.decode("utf-8", "replace") for one in secrets])
+        hidden = [one.decode("utf-8", "replace") for one in secrets]
+        book = open_book(settings, hidden=hidden, busy_seconds=BUSY_SECONDS)
         self.log = log or open_log(book.clean)
         self.inbox = Inbox(Jobs(book, web=settings.app.web), self.log)
         self.metrics = Metrics()

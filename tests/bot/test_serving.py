@@ -19,12 +19,13 @@ import httpx
 import pytest
 
 from bot.app_settings import AppSettings
+from bot.book import open_book
 from bot.config import Settings
 from bot.credentials import AppFile, NoSecret, SecretTooShort, write_app_file
 from bot.intake import Own
 from bot.jobs import Jobs
 from bot.log import Log
-from bot.serving import AddressTaken, Beside, Serving, open_book, own_of, worker_command
+from bot.serving import AddressTaken, Beside, Serving, own_of, worker_command
 from bot.webhooks import PATH
 from tests.bot import payloads as p
 from tests.bot.served import HOOK_SECRET, headers
