@@ -22,7 +22,6 @@ EVERY: Final = timedelta(minutes=5)
 GRACE: Final = timedelta(minutes=10)
 """A webhook may be as late as this; what is labelled for less is not looked at."""
 SENT_AGAIN_FOR: Final = timedelta(days=3)  # GitHub keeps them no longer
-KEPT_FOR: Final = timedelta(days=30)
 REDELIVERED_AT_MOST: Final = 100  # in one look
 _OFTEN: Final = timedelta(hours=1)
 
@@ -33,7 +32,6 @@ class Found:
 
     redelivered: int = 0
     begun: int = 0
-    forgotten: int = 0
 
 
 class Reconciler:

@@ -31,6 +31,7 @@ from bot.forge.github import Forge
 from bot.jobs import Jobs
 from bot.log import Log, open_log
 from bot.outbox.outbox import Outbox
+from bot.reconciling import EVERY, Reconciler
 from memory.database import open_database, upgrade_memory
 from memory.scrub import Scrubber
 from memory.types import RunId
@@ -134,11 +135,16 @@ class Working:
     def _chores(self, durable: Durable) -> tuple[Chore, ...]:
         chores = Chores(partial(self._make, self._settings, self._choices, guard=_anybody))
         return (
+            Chore(name="reconcile", every=EVERY, do=self._reconcile),
             Chore(name="sweep", every=_HOURLY, do=chores.sweep),
             Chore(name="prune", every=_DAILY, do=chores.prune),
             Chore(name="calibrate", every=_DAILY, do=chores.calibrate),
             Chore(name="queue", every=_DAILY, do=lambda: self._forget(durable)),
         )
+
+    def _reconcile(self) -> None:
+        jobs = Jobs(self._book, web=self.forge.web)
+        Reconciler(self.forge, jobs, self._settings.app, now=self._book.now, log=self._log).look()
 
     def _forget(self, durable: Durable) -> None:
         durable.prune(utc_now() - _REMEMBERED)

@@ -13,7 +13,7 @@ import pytest
 from bot.app_settings import AppSettings
 from bot.forge.github import Forge
 from bot.intake import Own
-from bot.job import Arrival, Decision, JobKind, Start, StartCause
+from bot.job import JobKind, Start, StartCause
 from bot.jobs import Jobs
 from bot.log import Log
 from bot.reconciling import EVERY, Found, Reconciler, is_due
@@ -30,15 +30,13 @@ LATER: Final = timedelta(minutes=11)
 class World:
     """GitHub, our server, and the reconciler, whose clock may be ahead."""
 
-    def __init__(self, github: GitHub, server: Served, jobs: Jobs) -> None:
-        self.github, self.server, self.jobs = github, server, jobs
+    def __init__(self, hub: GitHub, server: Served, jobs: Jobs) -> None:
+        self.github, self.server, self.jobs = hub, server, jobs
         self.ahead = timedelta()
         self.lines = io.StringIO()
-        forge = Forge.for_app(
-            app_id=github.app_id, key=github.key, base_url=github.url, sleep=lambda _: None, clock=self.now
-        )
+        forge = Forge.for_app(app_id=hub.app_id, key=hub.key, base_url=hub.url, sleep=lambda _: None, clock=self.now)
         self.reconciler = Reconciler(
-            forge, jobs, AppSettings(base_url=github.url), now=self.now, log=Log(stream=self.lines)
+            forge, jobs, AppSettings(base_url=hub.url), now=self.now, log=Log(stream=self.lines)
         )
 
     def now(self) -> datetime:
@@ -175,13 +173,6 @@ def test_an_installation_that_is_suspended_or_does_not_answer_is_left_out(world:
 
     assert (unanswered.begun, suspended.begun) == (0, 0)
     assert "issues not looked at" in world.lines.getvalue()
-
-
-def test_deliveries_are_forgotten_after_thirty_days(world: World) -> None:
-    old = Arrival(id="old", event="issues", action="x", digest="", received=datetime.now(UTC) - timedelta(days=20))
-    world.jobs.add(old, Decision(reason="ignored"))
-
-    assert [world.look(timedelta(days=days)).forgotten for days in (1, 11)] == [0, 1]
 
 
 def test_a_delivery_is_sent_again_ever_less_often() -> None:
