@@ -42,7 +42,7 @@ class DayLedger:
         self._book, self._account, self._walls = book, account, walls
         self._taken: tuple[str, Spent] | None = None
 
-    def reserve(self, *, tokens: int, money: float, minutes: float) -> None:
+    def reserve(self, *, tokens: int, money: float, minutes: float) -> bool:
         """Take what one call may cost. Raises Parked until the next day, and LimitReached when no day has room."""
         now = self._book.now().astimezone(UTC)
         day, wanted = now.date().isoformat(), Spent(calls=1, tokens=tokens, money=money, minutes=minutes)
@@ -51,6 +51,7 @@ class DayLedger:
                 _check(named, wall, spent, wanted, now)
             self._add(session, day, wanted)
         self._taken = (day, wanted)
+        return True
 
     def settle(self, *, tokens: int, money: float, minutes: float) -> None:
         """Write down what the call cost in the end, in place of what was taken for it."""

@@ -28,6 +28,10 @@ class LimitReached(StageError):
     """The run used up its {limit}: {spent} of {allowed}."""
 
 
+class LedgerSilent(StageError):
+    """Nobody says whether this call may be paid for, so that it is not made."""
+
+
 class Stopped(StageError):
     """The run was stopped."""
 

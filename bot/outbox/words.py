@@ -59,11 +59,11 @@ class Words:
 
     def check(self, text: str, what: str) -> None:
         """Raises Leaks when one of our own secrets stands in what is sent as it is, such as a commit."""
-        if self._scrubber.holds_value(text):
+        if self._scrubber.holds_value(text) is not False:  # one that says nothing has not looked
             raise Leaks(what=what)
 
     def _check(self, text: str, what: str) -> None:
-        if self._scrubber.leaks(text):
+        if self._scrubber.leaks(text) != ():
             raise Leaks(what=what)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from stages.errors import LimitReached, Stopped
+from stages.errors import LedgerSilent, LimitReached, Stopped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class Ledger(Protocol):
     `money` in US dollars; `minutes` are those that passed since the last call of either.
     """
 
-    def reserve(self, *, tokens: int, money: float, minutes: float) -> None:
-        """Let a call pass, or raise."""
+    def reserve(self, *, tokens: int, money: float, minutes: float) -> bool:
+        """True when a call may pass; what stands in its way is raised."""
 
     def settle(self, *, tokens: int, money: float, minutes: float) -> None:
         """Say what the call cost."""
@@ -45,8 +45,9 @@ class Ledger(Protocol):
 class NoLedger:
     """For what costs nothing."""
 
-    def reserve(self, *, tokens: int, money: float, minutes: float) -> None:
+    def reserve(self, *, tokens: int, money: float, minutes: float) -> bool:  # noqa: ARG002 - as a Ledger has it
         """Nothing is written down."""
+        return True
 
     def settle(self, *, tokens: int, money: float, minutes: float) -> None:
         """Nothing is written down."""
@@ -112,7 +113,8 @@ class Budget:
         ):
             if would_be > allowed:
                 raise LimitReached(limit=limit, spent=round(would_be, 4), allowed=allowed)
-        self._ledger.reserve(tokens=tokens, money=money, minutes=self._passed())
+        if self._ledger.reserve(tokens=tokens, money=money, minutes=self._passed()) is not True:
+            raise LedgerSilent
         self._calls += 1
 
     def after_call(self, *, tokens: int, money: float) -> None:
