@@ -47,10 +47,9 @@ class Reconciler:
         found = Found(
             redelivered=self._redeliver(),
             begun=sum(self._begin_in(installation) for installation in self._installations()),
-            forgotten=self._jobs.forget_deliveries(self._now() - KEPT_FOR),
         )
         if found != Found():
-            self._log.info("looked around", redelivered=found.redelivered, begun=found.begun, forgotten=found.forgotten)
+            self._log.info("looked around", redelivered=found.redelivered, begun=found.begun)
         return found
 
     # --- Deliveries ------------------------------------------------------------------------------------------------
