@@ -20,6 +20,7 @@ CALIBRATED_FORMAT: Final = "c2"
 _TEXT_READ: Final = 20_000  # characters of a ticket
 _BODY_WORDS: Final = 30
 _CANDIDATES: Final = 24
+_RARE, _RARE_ENOUGH = 2.0, 6  # candidates are looked for without words that an eighth of the notes hold: they take long
 _TWINS: Final = 0.9  # likeness of two notes from which on they count as one
 _TWINS_LOOKED_FOR: Final = 5  # among so many of the best
 _TITLE_GAIN: Final = 2.5  # what a word in a title counts beside one in a text
@@ -63,11 +64,12 @@ class Calibrated:
     def judge(self, index: Index, query: MemoryQuery) -> Judgement:
         asked = _asked(index, query)
         looked_for = distinct((*asked.subject, *asked.body), WORDS_AT_MOST)
+        rare = [word for word in looked_for if asked.rarity[word] >= _RARE]
         rows: dict[int, int] = {}
-        for hit in index.best(looked_for, 3 * _CANDIDATES):
+        for hit in index.best(rare if len(rare) >= _RARE_ENOUGH else looked_for, 3 * _CANDIDATES):
             if len(rows) < _CANDIDATES:
                 rows.setdefault(hit.note, hit.row)
-        profiles = {note: index.profile(note) for note in rows}
+        profiles = index.profiles(sorted(rows))
         scored = [
             Scored(note=note, row=rows[note], score=scores.total, why=scores.told(plain.found, plain.shared))
             for note, (scores, plain) in _scores(index, asked, profiles).items()

@@ -23,7 +23,7 @@ CHANGED: Final = 0.1
 """Share of the notes that may change before it is measured again."""
 # On public pairs of duplicate reports: the threshold for each level with 170 notes, and with 1,888.
 _FEW_NOTES, _MANY_NOTES = 170, 1_888
-FIXED: Final = {0.01: (0.59, 0.64), 0.03: (0.41, 0.46), 0.05: (0.33, 0.40)}
+_FIXED: Final = {0.01: (0.54, 0.58), 0.03: (0.40, 0.48), 0.05: (0.36, 0.44)}
 
 
 class Basis(StrEnum):
@@ -79,10 +79,13 @@ class Calibration:
 
 
 def fixed_threshold(notes: int, level: float = LEVEL) -> float:
-    """The threshold before anything was measured here, by the number of notes and the nearest known level."""
-    few, many = FIXED[min(FIXED, key=lambda known: abs(known - level))]
+    """The threshold before anything was measured here, by notes and level: between known ones along their logarithm."""
+    known = sorted(_FIXED)
+    low, high = (known[0], known[1]) if level <= known[1] else (known[1], known[2])
+    at = math.log(level / low) / math.log(high / low)
+    few, many = (a + (b - a) * at for a, b in zip(_FIXED[low], _FIXED[high], strict=True))
     along = math.log(max(notes, 1) / _FEW_NOTES) / math.log(_MANY_NOTES / _FEW_NOTES)
-    return few + (many - few) * min(2.0, max(-1.0, along))
+    return max(0.0, few + (many - few) * min(2.0, max(-1.0, along)))
 
 
 def rule_for(notes: int, wanted: str, calibration: Calibration | None) -> Rule:

@@ -60,8 +60,10 @@ class FtsIndex:
         rows = self._rows("SELECT data FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id", first, last)
         return tuple(chunk_of(*row) for row in rows)
 
-    def profile(self, note: int) -> Profile:
-        return profile_of(note, *self._rows("SELECT title, text, length FROM note WHERE id = ?", note)[0])
+    def profiles(self, notes: Sequence[int]) -> Mapping[int, Profile]:
+        marks = ",".join("?" * len(notes))
+        rows = self._rows(f"SELECT id, title, text, length FROM note WHERE id IN ({marks})", *notes)  # noqa: S608
+        return {note: profile_of(note, *rest) for note, *rest in rows}
 
     def close(self) -> None:
         with self._lock:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.calibrated import Calibrated
-from memory.calibration import ALGORITHM, FIXED, LEVEL, Basis, Calibration, fixed_threshold
+from memory.calibration import ALGORITHM, LEVEL, Basis, Calibration, fixed_threshold
 from memory.intervals import Share
 from memory.rules import Scored
 from memory.search import Index
@@ -19,7 +19,7 @@ from memory.without import Without
 NOTES_ASKED: Final = 1_000
 TICKETS_ENOUGH: Final = 100
 NOTES_SHOWN: Final = 2
-_CROWDED: Final = 0.1  # share of notes whose sibling passes the fixed line for 5 %: then siblings are what they find
+_CROWDED, _CROWDED_LEVEL = 0.25, 0.05  # so many notes find one that passes the line for this level: those are siblings
 _BELOW_ALL: Final = -1e9
 
 Told = Callable[[int, int], None]
@@ -137,7 +137,7 @@ def _as_query(chunks: Sequence[Chunk], scope: Scope, at: datetime) -> MemoryQuer
 def _from_notes(scores: Sequence[float], notes: int, level: float) -> tuple[float, Basis]:
     """Midway between the fixed threshold and what the notes themselves say; the fixed one where those are siblings."""
     fixed = fixed_threshold(notes, level)
-    siblings = sum(score >= fixed_threshold(notes, max(FIXED)) for score in scores)
+    siblings = sum(score >= fixed_threshold(notes, _CROWDED_LEVEL) for score in scores)
     if len(scores) * level < 1 or siblings > _CROWDED * len(scores):
         return fixed, Basis.FIXED
     return (fixed + _at_level(scores, level)) / 2, Basis.NOTES

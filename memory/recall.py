@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
+from memory.errors import MissingContext
 from memory.budget import Allowance
 from memory.calibration import Calibration, rule_for
 from memory.lessons import RECORD_AT_MOST as LESSON_AT_MOST
@@ -34,6 +35,7 @@ LESSONS_AT_MOST: Final = 3_000
 NOTES_AT_MOST: Final = 1_800
 LESSONS_SHOWN: Final = 5
 NOTES_SHOWN: Final = 2
+_LOOKED_AT: Final = 64  # candidates that are read; of more that pass only how many there are is known
 _NEARLY: Final = 3  # notes below the threshold that are written down
 
 
@@ -68,7 +70,12 @@ class Recall:
         self._rule = rule
 
     def __call__(self, query: MemoryQuery, version: MemoryVersion) -> MemoryContext:
-        """The context of one call. Raises IndexUnusable when the notes cannot be searched."""
+        """The context of one call. Raises IndexUnusable when the notes cannot be searched.
+
+        Raises MissingContext for a version of another repository than the one that asks.
+        """
+        if query.scope != version.scope:
+            raise MissingContext(what="a query with the memory of another repository")
         index, judgement = self._judged(query, version)
         return MemoryContext(
             seal=_SEAL,
@@ -126,11 +133,14 @@ def _notes(judgement: Judgement, index: Index, environment: str, scrub: Scrub) -
     allowance = Allowance(NOTES_AT_MOST, each=NOTE_AT_MOST, count=NOTES_SHOWN)
     shown_texts: dict[str, str] = {}
     below = 0
-    for scored in judgement.scored:
+    for seen, scored in enumerate(judgement.scored):
         if scored.score < judgement.threshold:
             below += 1
             if below > _NEARLY:
                 break
+        elif seen >= _LOOKED_AT:
+            allowance.offer_unseen(sum(other.score >= judgement.threshold for other in judgement.scored[seen:]))
+            break
         chunk = _scrubbed(index.chunk(scored.row), scrub)
         called = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
         if scored.score < judgement.threshold:

@@ -84,8 +84,8 @@ class Index(Protocol):
     def chunks_of(self, note: int) -> tuple[Chunk, ...]:
         """All chunks of a note, in order."""
 
-    def profile(self, note: int) -> Profile:
-        """What is in a note."""
+    def profiles(self, notes: Sequence[int]) -> Mapping[int, Profile]:
+        """What is in each of these notes."""
 
 
 class Search(Protocol):

@@ -23,8 +23,7 @@ class Without:
         self._in_notes: Counter[str] = Counter()
         self._in_chunks: Counter[str] = Counter()
         chunks = title_words = text_words = 0
-        for note in self._hidden:
-            profile = index.profile(note)
+        for note, profile in index.profiles(sorted(self._hidden)).items():
             title_words += sum(profile.title.values())
             text_words += sum(profile.text.values())
             held: set[str] = set()
@@ -65,8 +64,8 @@ class Without:
     def chunks_of(self, note: int) -> tuple[Chunk, ...]:
         return self._index.chunks_of(note)
 
-    def profile(self, note: int) -> Profile:
-        return self._index.profile(note)
+    def profiles(self, notes: Sequence[int]) -> Mapping[int, Profile]:
+        return self._index.profiles(notes)
 
 
 def _less(held: Mapping[str, int], hidden: Mapping[str, int]) -> dict[str, int]:

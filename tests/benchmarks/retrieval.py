@@ -26,7 +26,8 @@ LEVELS = (0.01, 0.03, 0.05)
 SEED = 1.8
 _CUT_FROM = 1_000  # notes: a corpus of more is also measured in parts of the size that a repository has
 _FOREIGN = 60  # questions of each other corpus
-_OPEN: Mapping[str, Rule] = {"calibrated": Calibrated(threshold=-1e9), "per_word": PerWord(threshold=1e-9)}
+_LEAST = 1.0  # bm25 for a word: the lines that are looked for lie far above, and what is below takes long to list
+_OPEN: Mapping[str, Rule] = {"calibrated": Calibrated(threshold=-1e9), "per_word": PerWord(threshold=_LEAST)}
 Answers: TypeAlias = Sequence[tuple[int, Asked]]
 """Each with the part of the corpus that it comes from."""
 _SHARED = Path("shared") / "data" / "retrieval"

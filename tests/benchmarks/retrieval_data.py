@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,11 +48,6 @@ class Corpus:
     @property
     def chunks(self) -> list[Chunk]:
         return [chunk for parts in self.notes.values() for chunk in parts]
-
-    def except_for(self, ids: Collection[str]) -> Corpus:
-        """The same without these notes, and without questions."""
-        kept = {note: parts for note, parts in self.notes.items() if note not in ids}
-        return Corpus(name=self.name, notes=kept, questions=())
 
     def only(self, ids: Iterable[str]) -> Corpus:
         """The part that holds these notes, with the questions that they answer."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import sqlite3
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory.calibration import Calibration
-from memory.index import FtsSearch
+from memory.index import FtsIndex, FtsSearch
+from memory.index_build import NOTE_BITS, indexed
 from memory.recall import Recall
 from memory.rules import Rule
 from memory.search import Index
 from memory.types import Chunk, Eligible, MemoryQuery, MemoryVersion
 from memory.without import Without
+from memory.words import words
 from stages.prompt import render_section
 from tests.benchmarks.intervals import Share
 from tests.benchmarks.retrieval_data import SCOPE, Corpus, Question
 
-REBUILT_UP_TO = 400  # notes: smaller indexes are made anew without the answer, larger ones are asked through a view
 _TIMED = 100  # questions
 VERSION = MemoryVersion(scope=SCOPE, number=1, digest="benchmark")
 Best = tuple[tuple[str, float], ...]
@@ -56,20 +58,40 @@ class Notes:
 
 
 class Hiding:
-    """Gives an index without some of its notes."""
+    """Gives one index without some of its notes, as if they had never been in it: bm25 forgets them too."""
 
-    def __init__(self, search: FtsSearch, notes: Sequence[str]) -> None:
-        self._search = search
-        self._numbers = {note: number for number, note in enumerate(sorted(notes))}
-        self.hidden: Collection[str] = ()
+    def __init__(self, index: FtsIndex, connection: sqlite3.Connection) -> None:
+        self._index, self._connection = index, connection
+        self._numbers = {index.chunks_of(note)[0].note: note for note in range(index.totals.notes)}
+        self._view: Index = index
+
+    def hide(self, notes: Collection[str]) -> None:
+        """From now on without these notes, and with those that were hidden before."""
+        self._connection.execute("ROLLBACK")
+        self._connection.execute("BEGIN")
+        hidden = [self._numbers[note] for note in notes if note in self._numbers]
+        for note in hidden:
+            for ordinal, chunk in enumerate(self._index.chunks_of(note)):
+                row = ((note << NOTE_BITS) + ordinal, " ".join(words(indexed(chunk))))
+                self._connection.execute("INSERT INTO fts(fts, rowid, words) VALUES('delete', ?, ?)", row)
+        self._view = Without(self._index, hidden) if hidden else self._index
 
     def open(self, digest: str, chunks: Callable[[], Sequence[Chunk]]) -> Index:
-        index = self._search.open(digest, chunks)
-        hidden = [self._numbers[note] for note in self.hidden if note in self._numbers]
-        return Without(index, hidden) if hidden else index
+        return self._view
 
     def discard(self, digest: str) -> None:
-        self._search.discard(digest)
+        raise AssertionError("an index of the benchmark is whole")
+
+
+@contextmanager
+def hiding(corpus: Corpus) -> Iterator[tuple[Notes, Hiding]]:
+    """A shelf of a corpus, and its index, from which notes can be taken."""
+    with opened(corpus.chunks) as (shelf, search):
+        built = search.open(VERSION.digest, lambda: corpus.chunks)
+        with closing(sqlite3.connect(built.path, isolation_level=None)) as connection:
+            connection.execute("BEGIN")
+            yield shelf, Hiding(FtsIndex(built.path, built.digest, connection, built.totals), connection)
+            connection.execute("ROLLBACK")
 
 
 @contextmanager
@@ -82,25 +104,16 @@ def opened(chunks: Sequence[Chunk]) -> Iterator[tuple[Notes, FtsSearch]]:
 def ask(corpus: Corpus, rules: Mapping[str, Rule]) -> dict[str, list[Asked]]:
     """Every question of the corpus by every rule. Rules should let everything pass: thresholds are applied later."""
     asked: dict[str, list[Asked]] = {name: [] for name in rules}
-    with opened(corpus.chunks) as (shelf, search):
-        hiding = Hiding(search, list(corpus.notes))
+    with hiding(corpus) as (shelf, search):
         for question in corpus.questions:
-            hiding.hidden = question.kin & {question.id}
-            found = {name: _admitted(Recall(shelf, hiding, rule), question) for name, rule in rules.items()}
-            false = _without_answer(corpus, question, rules, shelf, hiding) if question.gold else found
+            search.hide({question.id})
+            found = {name: _admitted(Recall(shelf, search, rule), question) for name, rule in rules.items()}
+            if question.gold:
+                search.hide(question.kin)
+            false = {name: _admitted(Recall(shelf, search, rule), question) for name, rule in rules.items()}
             for name in rules:
                 asked[name].append(Asked(question=question, found=found[name], false=false[name]))
     return asked
-
-
-def _without_answer(
-    corpus: Corpus, question: Question, rules: Mapping[str, Rule], shelf: Notes, hiding: Hiding
-) -> dict[str, Best]:
-    if len(corpus.notes) > REBUILT_UP_TO:
-        hiding.hidden = question.kin
-        return {name: _admitted(Recall(shelf, hiding, rule), question) for name, rule in rules.items()}
-    with opened(corpus.except_for(question.kin).chunks) as (rest, search):
-        return {name: _admitted(Recall(rest, search, rule), question) for name, rule in rules.items()}
 
 
 def foreign(corpus: Corpus, others: Sequence[Question], rule: Rule) -> list[float]:

@@ -20,7 +20,9 @@ WORDS = [f"{a}{b}{c}um" for a in "bdfgk" for b in "aeiou" for c in "lmnrt"]
 
 
 def topic(number: int) -> NoteFile:
-    own = [WORDS[(7 * number + 13 * step) % len(WORDS)] + f"x{number}" for step in range(6)]
+    """A note with six words of its own, and three that others have too."""
+    called = "".join("hjkpqvwxyz"[int(digit)] for digit in f"{number:03}")
+    own = [WORDS[(7 * number + 13 * step) % len(WORDS)] + called for step in range(6)]
     common = [WORDS[(number + step) % 11] for step in range(3)]
     return note(f"n{number:03}.md", f"# {' '.join(own[:4])}\n{' '.join([*own, *common])}")
 

@@ -65,7 +65,7 @@ def test_the_profile_of_a_note_counts_its_words(search: FtsSearch) -> None:
     index = search.open("d1", held())
     row = index.best(["sentinel"], 1)[0].row
 
-    profile = index.profile(index.note_of(row))
+    profile = index.profiles([index.note_of(row)])[index.note_of(row)]
 
     assert profile.title == {"redis": 1}
     assert profile.text["sentinel"] == 1

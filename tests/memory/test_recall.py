@@ -401,3 +401,12 @@ def _taken(context: MemoryContext, block: str, following: str) -> int:
     section = render_section(context)
     start = section.index(f"\n[ticketsmith:{block}]") + 1
     return section.index(following, start) - section.index("\n", start) - 1
+
+
+def test_of_very_many_notes_that_pass_the_others_are_only_counted(recalled: Recalled) -> None:
+    notes = [note(f"n{n:03}.md", f"# Sentinel\nsentinel failover of the cache part{n}") for n in range(90)]
+
+    context = recalled(asking("sentinel failover"), PerWord(threshold=0.01), notes=[*notes, *filler(300)])
+
+    assert (len(context.notes.shown), context.notes.eligible) == (2, 90)
+    assert context.notes.left_out[-1].why == "and 68 more"

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memory.calibrated import Calibrated
+from memory.recall import Recall
+from memory.rules import PerWord, Rule
 from tests.benchmarks.retrieval import main
+from tests.benchmarks.retrieval_data import read
+from tests.benchmarks.retrieval_score import VERSION, hiding, opened
 
 
 @pytest.fixture
@@ -51,3 +56,19 @@ def test_people_get_lines(data: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_missing_data_is_said(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["--notes", str(tmp_path / "nowhere")])
+
+
+@pytest.mark.parametrize("rule", [PerWord(threshold=0.01), Calibrated(threshold=-9.0)])
+def test_a_note_that_was_taken_out_leaves_nothing_behind(data: Path, rule: Rule) -> None:
+    corpus = read(data, data)
+    rest = [chunk for note, parts in corpus.notes.items() if note != "n3" for chunk in parts]
+    query = next(one.query() for one in corpus.questions if one.id == "q3")
+
+    with hiding(corpus) as (shelf, search), opened(rest) as (smaller, anew):
+        search.hide({"n5"})
+        search.hide({"n3"})
+        hidden, built = (Recall(one, by, rule)(query, VERSION).notes for one, by in ((shelf, search), (smaller, anew)))
+
+    assert [record.id for record in hidden.shown] == [record.id for record in built.shown]
+    assert [record.score for record in hidden.shown] == pytest.approx([record.score for record in built.shown])
+    assert "n3" not in [record.id for record in hidden.shown]
