@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from github import Auth
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
 from jwt.exceptions import PyJWTError
+from urllib3.exceptions import HTTPError
 
 from bot.forge.errors import Unauthorised, Unreachable
 
@@ -65,14 +66,20 @@ class _Watched:
         ) as answer:
             if answer.status_code in _REDIRECTS:
                 raise Redirected(answer.headers.get("location", ""))
-            content = bytearray()
-            for chunk in answer.iter_content(_CHUNK):
-                content += chunk
-                if time.monotonic() > deadline:
-                    raise TimeoutError("the answer takes too long")
-                if len(content) > _ANSWER_AT_MOST:
-                    raise TimeoutError("the answer is too long")
-            return _Response(answer.status_code, answer.headers, bytes(content))
+            return _Response(answer.status_code, answer.headers, _content(answer.raw, deadline))
+
+
+def _content(raw: Any, deadline: float) -> bytes:
+    """What comes, as it comes: a byte at a time must not last for ever."""
+    content = bytearray()
+    try:
+        while chunk := raw.read1(_CHUNK, decode_content=True):
+            content += chunk
+            if time.monotonic() > deadline or len(content) > _ANSWER_AT_MOST:
+                raise TimeoutError("the answer does not end")
+    except HTTPError as error:
+        raise ConnectionError("the answer broke off") from error
+    return bytes(content)
 
 
 class _Plain(_Watched, HTTPRequestsConnectionClass):
