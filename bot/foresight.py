@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.alert import asking_of, signatures_of, view_of
 from bot.app import App
+from bot.failures import renew_keys
 from bot.sources import default_commit, read_config, read_sources
 from memory.calibration import Calibration
 from memory.types import ErrorSignature, MemoryContext
@@ -50,6 +51,7 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
     commit = default_commit(repository)
     config = read_config(repository, commit)
     now, scope = app.book.now(), app.scope(repository)
+    renew_keys(app.stores, scope, repository, commit)
     version = app.stores.memory.publish_sources(scope, read_sources(repository, commit, config), now)
     found = signatures_of(ticket, view_of(repository.files(commit)))
     asking = asking_of(scope, now, found, config.environment, config.memory.rule)

@@ -8,12 +8,12 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot import facts
-from bot.alert import both, signatures_of, signatures_of_red
 from bot.alone import alone
 from bot.closing import write_down
 from bot.endings import About
 from bot.errors import BeingWorkedOn
 from bot.facts import outcome_of
+from bot.failures import failures_of
 from bot.fix import fix_of
 from bot.pursuit import Pursuit
 from bot.run import Run, RunState
@@ -82,15 +82,9 @@ def _verified(pursuit: Pursuit) -> Iterator[Run]:
 def _of_same_failure(pursuit: Pursuit, ours: tuple[ErrorSignature, ...], runs: Iterable[Run]) -> Iterator[Run]:
     """Those whose alert or red output has an equal signature, this run left out."""
     for run in runs:
-        met = match(ours, _theirs(pursuit, run))
+        met = match(ours, failures_of(pursuit.stores.steps, run, pursuit.view))
         if run.id != pursuit.run.id and met is not None and met.strong:
             yield run
-
-
-def _theirs(pursuit: Pursuit, run: Run) -> tuple[ErrorSignature, ...]:
-    fix = fix_of(pursuit.stores.steps, run)
-    red = signatures_of_red(fix.red, fix.reproduction, pursuit.view) if fix and fix.red else ()
-    return both(signatures_of(run.ticket, pursuit.view), red)
 
 
 def _is_in_base(pursuit: Pursuit, run: Run) -> bool:

@@ -15,6 +15,7 @@ from bot.baseline import Baseline
 from bot.bench import Bench
 from bot.conclusion import Conclusion, End, stopped
 from bot.dependencies import told
+from bot.failures import renew_keys
 from bot.pursuit import Pursuit
 from bot.related import duplicate_of, mark_recurred
 from bot.run import Run, RunState
@@ -137,6 +138,8 @@ class Runner:
         """Publish what people changed in notes and rules, then read exactly that version for the whole run."""
         repository, now = self._pursuit.repository, self._pursuit.stores.now()
         sources = read_sources(repository, default_commit(repository), self._bench.config)
+        if renewed := renew_keys(self._pursuit.stores, self._pursuit.run.scope, repository, self._pursuit.run.base):
+            self._pursuit.tell(facts.Decided(what="keys of lessons are made anew", because=renewed.told()))
         return self._pursuit.stores.memory.publish_sources(self._pursuit.run.scope, sources, now)
 
     def _case(self, base: Baseline) -> Case:

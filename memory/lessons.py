@@ -52,7 +52,7 @@ def lesson(ending: RunEnding) -> Lesson | None:
     if isinstance(seen.ending, Hold) and seen.final:
         return None
     return Lesson(
-        id=identity(seen),
+        id=named(seen),
         scope=seen.scope,
         ending=seen.ending,
         status=status_of(seen.ending, (sighting(seen),)),
@@ -103,7 +103,11 @@ def identity(ending: RunEnding) -> LessonId:
     Equal: repository, kind, where or cause, signature or else ticket, failing checks, digests of the edits. What
     passed is no part of it: two runs agree though they ran other tests.
     """
-    seen = slotted(ending)
+    return named(slotted(ending))
+
+
+def named(seen: RunEnding | Lesson) -> LessonId:
+    """The same, of slots that are clean. A lesson whose keys were made anew keeps the id that it had before."""
     strong = _strong_key(seen.signatures)
     parts = [
         seen.scope.repository,

@@ -15,7 +15,7 @@ from memory.lesson_table import lesson_at
 from memory.lessons import lesson
 from memory.slots import EndingRefused, hashed, kind_of
 from memory.tables import EndingRow
-from memory.teaching import teach
+from memory.teaching import known_as, teach
 from memory.types import (
     CommitId,
     Drop,
@@ -79,6 +79,7 @@ def record(session: Session, ending: RunEnding) -> Recorded:
     taught = lesson(ending)
     if taught is None:
         return _refer(session, ending)
+    taught = known_as(session, taught)
     newest = current(session, ending.scope)
     version = replace(newest, number=newest.number + 1)
     publish(session, version, ending.at)

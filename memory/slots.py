@@ -97,6 +97,12 @@ def slotted_run(run: RunId, scrub: Scrub = lambda text: text) -> RunId:
     return _Slots(scrub).name(run)
 
 
+def slotted_signatures(signatures: Iterable[ErrorSignature]) -> tuple[ErrorSignature, ...]:
+    """What memory keeps of signatures: kind, language and keys, each once, at most six."""
+    slot = _Slots(lambda text: text)
+    return merged_signatures(slot.signature(signature) for signature in signatures)
+
+
 def merged_signatures(signatures: Iterable[ErrorSignature]) -> tuple[ErrorSignature, ...]:
     """Those that have keys, each once, at most six."""
     distinct = {tuple(sorted(signature.keys.values())): signature for signature in signatures if signature.keys}

@@ -6,12 +6,14 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from memory import audit, calibration_table, lesson_table, publishing, recording, retracting, versions
+from memory import audit, calibration_table, lesson_table, publishing, recomputing, recording, retracting, versions
 from memory.calibration import Calibration
 from memory.database import reading, writing
 from memory.prepared import prepare
+from memory.recomputing import Recomputed, Seen
 from memory.recording import Recorded, RecordedEnding
 from memory.scrub import Scrubber
+from memory.signature import ALGO
 from memory.slots import slotted, slotted_run
 from memory.types import (
     Chunk,
@@ -143,6 +145,19 @@ class MemoryStore:
         """
         with reading(self._engine) as session:
             return lesson_table.eligible_lessons(session, query, version, self._scrub)
+
+    def recompute(self, scope: Scope, at: datetime, seen: Seen, algorithm: str = ALGO) -> Recomputed | None:
+        """Give lessons whose keys are of another algorithm those of this one, in a new version; None: nothing to do.
+
+        `seen` is asked for what their runs saw, before any lock is taken.
+        """
+        with reading(self._engine) as session:
+            stale = recomputing.stale(session, scope, algorithm)
+        if not stale:
+            return None
+        found = recomputing.read(stale, seen)
+        with writing(self._engine) as session:
+            return recomputing.recompute(session, scope, algorithm, found, at)
 
     # --- Audit -----------------------------------------------------------------------------------------------------
 

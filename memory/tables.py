@@ -114,6 +114,20 @@ class KeyRow(Scoped, table=True):
     live_from: int
 
 
+class SignaturePassRow(Scoped, table=True):
+    """The keys of the repository's lessons were made anew for an algorithm, as far as texts were left."""
+
+    __tablename__ = "signature_pass"
+
+    installation: str = Field(primary_key=True)
+    repository: str = Field(primary_key=True)
+    algo: str = Field(primary_key=True)
+    version: int
+    lessons: int
+    without: int
+    at: datetime = Field(sa_type=Moment)
+
+
 class EvidenceRow(Scoped, table=True):
     """One ending that a lesson rests on."""
 

@@ -9,7 +9,7 @@ from sqlmodel import Session, col, or_, select
 
 from memory.columns import ending_json, paths_json, signatures_json
 from memory.lesson_table import lesson_of, live_row
-from memory.lessons import STRONG_LEVELS, again, same_fix, strong_keys
+from memory.lessons import STRONG_LEVELS, again, named, same_fix, strong_keys
 from memory.slots import kind_of
 from memory.status import Sighting
 from memory.tables import EvidenceRow, KeyRow, LessonRow
@@ -43,8 +43,28 @@ def teach(session: Session, ending: RunEnding, taught: Lesson, written: EndingId
     if known is not None:
         taught = again(lesson_of(known), taught, _sightings(session, taught))
     taught = _weighed(session, ending.run, taught, version)
-    _put(session, taught, version, known)
+    put(session, taught, version, known)
     return taught
+
+
+def known_as(session: Session, taught: Lesson) -> Lesson:
+    """`taught` under the id of the lesson that it is, where keys of another algorithm gave that one its id."""
+    if live_row(session, taught.scope, taught.id) is not None:
+        return taught
+    alike = select(KeyRow.lesson).where(
+        *of(KeyRow, taught.scope),
+        col(KeyRow.level).in_(STRONG_LEVELS),
+        col(KeyRow.key).in_(strong_keys(taught.signatures)),
+    )
+    rows = select(LessonRow).where(
+        *of(LessonRow, taught.scope),
+        col(LessonRow.live_until).is_(None),
+        col(LessonRow.kind) == kind_of(taught.ending),
+        col(LessonRow.lesson).in_(alike),
+    )
+    same = (known for row in session.exec(rows) if named(known := lesson_of(row)) == taught.id)
+    found = next(same, None)
+    return replace(taught, id=found.id) if found else taught
 
 
 def _add_evidence(
@@ -76,7 +96,7 @@ def _weighed(session: Session, run: RunId, taught: Lesson, version: MemoryVersio
     if any(other.last_seen > taught.last_seen for _, other in opposed):
         return replace(taught, status=LessonStatus.INVALIDATED)
     for row, other in opposed:
-        _put(session, replace(other, status=LessonStatus.INVALIDATED), version, row)
+        put(session, replace(other, status=LessonStatus.INVALIDATED), version, row)
     verified = [other for _, other in opposed if isinstance(other.ending, Verify)]
     newest = max(verified, key=lambda other: other.last_seen, default=None)
     return replace(taught, supersedes=newest.id if newest else taught.supersedes)
@@ -138,7 +158,7 @@ def _sightings(session: Session, lesson: Lesson) -> list[Sighting]:
     ]
 
 
-def _put(session: Session, lesson: Lesson, version: MemoryVersion, before: LessonRow | None) -> None:
+def put(session: Session, lesson: Lesson, version: MemoryVersion, before: LessonRow | None) -> None:
     """A new state of a lesson in place of the one before, with the keys that are new."""
     if before is not None:
         before.live_until = version.number

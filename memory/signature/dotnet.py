@@ -30,7 +30,9 @@ _UNITY = re.compile(
 )
 _REASON = re.compile(r"#{0,4} ?Reason(?: #{1,4})?$")
 _REASON_WITHIN = 60
-_SCRIPT_POSITION = re.compile(r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|Native Method|Unknown Source)")
+_SCRIPT_POSITION = re.compile(
+    r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|Native Method|Unknown Source|<anonymous>$)"
+)
 _HEADER = re.compile(
     r"(?:.{0,100}?(?:Unhandled exception\. |Unhandled Exception: |Unbehandelte Ausnahme: |exception: ))?\s*(?:---> ?"
     r"|\(Inner Exception #\d{1,3}\) )?"
@@ -197,5 +199,5 @@ FAMILY = Family(
     language="dotnet",
     parse=parse,
     place=place,
-    hints=("Exception", "   at ", "  at ", "(at ", "   bei ", "   à ", "   en ", "   em "),
+    hints=("Exception", "   at ", "  at ", "\nat ", "(at ", "   bei ", "   à ", "   en ", "   em "),
 )

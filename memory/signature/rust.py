@@ -36,14 +36,17 @@ def parse(lines: Sequence[str]) -> list[Trace]:
     for at, line in enumerate(lines):
         if "panicked at " not in line:
             continue
-        found = _OLD.search(line) or _NEW.search(line) or _OLD.search(" ".join(lines[at : at + _MESSAGE_LINES]))
+        found = _OLD.search(line) or _NEW.search(line)
+        over = None if found else _OLD.search(" ".join(lines[at : at + _MESSAGE_LINES]))
         if found:
             traces.append(_panic(lines, at, found["file"], found["message"].strip()))
+        elif over:
+            traces.append(_panic(lines, at, over["file"], over["message"].strip(), over=_MESSAGE_LINES - 1))
     return traces
 
 
-def _panic(lines: Sequence[str], at: int, file: str, message: str) -> Trace:
-    last = at
+def _panic(lines: Sequence[str], at: int, file: str, message: str, *, over: int = 0) -> Trace:
+    last = min(at + over, len(lines) - 1)
     if not message and at + 1 < len(lines):
         message, last = lines[at + 1].strip(), at + 1
     frames: list[Frame] = []

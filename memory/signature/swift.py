@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memory.signature.located import located
 from memory.signature.native import plain_symbol
@@ -37,33 +38,58 @@ _SYSTEM = re.compile(
 _RAISED = "Error raised at top level: "
 _STANDARD = ("Swift/", "/AppleInternal/")
 _FRAMES_WITHIN = 12
+_TOLD_WITHIN = 60
+
+
+@dataclass
+class _Told:
+    """What was said of a crash before its stack, and where that began."""
+
+    type: str = ""
+    message: str = ""
+    first: int = -1
+
+    def hear(self, at: int, type_: str | None, message: str | None) -> None:
+        """Take what line `at` says, if it says anything."""
+        if type_ or message:
+            self.type, self.message = type_ or self.type, message or self.message
+            self.first = at if self.first < 0 or at - self.first > _TOLD_WITHIN else self.first
 
 
 def parse(lines: Sequence[str]) -> list[Trace]:
     """A trap with its place, or the crashed thread of a report."""
     traces: list[Trace] = []
-    type_, message = "", ""
+    told = _Told()
     for at, line in enumerate(lines):
         kind, reason = _TYPE.search(line), _REASON.search(line)
-        type_ = kind["type"] if kind else type_
-        message = reason["message"] if reason else message
+        told.hear(at, kind and kind["type"], reason and reason["message"])
         found = _OLD.search(line) or _NEW.search(line)
         if found and found["file"].startswith(_STANDARD):
-            message = found["message"]  # the trap is the library's: a stack may stand below
-            if message.startswith(_RAISED):
-                type_, _, message = message.removeprefix(_RAISED).partition(": ")[0].partition("(")
-                traces.append(_trace(type_, found["message"], [], at, at))
+            # the trap is the library's: a stack may stand below
+            told.hear(at, None, found["message"])
+            traces += _thrown(found["message"], at)
         elif found:
             traces.append(_trace("fatal error", found["message"], [Frame(file=found["file"])], at, at))
-        if found:
-            continue
-        bare = _BARE.search(line) if "atal error" in line else None
-        message = bare["message"] if bare else message
-        if _CRASHED.search(line):
-            frames, last = _stack(lines, at)
-            if frames:
-                traces.append(_trace(type_ or ("fatal error" if message else "crash"), message, frames, at, last))
+        elif _CRASHED.search(line):
+            traces += _crash(lines, at, told)
+        elif "atal error" in line and (bare := _BARE.search(line)):
+            told.hear(at, None, bare["message"])
     return traces
+
+
+def _thrown(message: str, at: int) -> list[Trace]:
+    """An error that nobody caught: its name and case are the type."""
+    if not message.startswith(_RAISED):
+        return []
+    return [_trace(message.removeprefix(_RAISED).split(": ", 1)[0].split("(", 1)[0], message, [], at, at)]
+
+
+def _crash(lines: Sequence[str], at: int, told: _Told) -> list[Trace]:
+    bare = _BARE.search(lines[at]) if "atal error" in lines[at] else None
+    told.hear(at, None, bare and bare["message"])
+    frames, last = _stack(lines, at)
+    type_ = told.type or ("fatal error" if told.message else "crash")
+    return [_trace(type_, told.message, frames, told.first if told.first >= 0 else at, last)] if frames else []
 
 
 def _trace(type_: str, message: str, frames: list[Frame], first: int, last: int) -> Trace:
