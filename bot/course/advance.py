@@ -33,7 +33,6 @@ from bot.forge.errors import ForgeFault
 from bot.leaving import sentence
 from bot.outbox.types import OwnLabel
 from bot.run import Run, RunState
-from bot.sent_back import next_attempt
 from memory.errors import Told
 from memory.types import CommitId, RunId
 from stages.agents.model import NoModel, UnknownPrice
@@ -174,7 +173,7 @@ class Advance:
         run = self._on_a_base_that_is_there(run, course)
         if rule := self._rule_against_us(course):
             return self._parked(run, course, Parking(cause=ParkCause.RULESET, reason=rule))
-        if run.state is not RunState.PUBLISHED or next_attempt(self._errand.app.stores.steps, run) > run.attempt:
+        if run.state is not RunState.PUBLISHED or self._errand.is_sent_back(run):
             if run.state is not RunState.WORKING:  # else it was marked when it was announced
                 self._errand.mark(run.id, course.number, OwnLabel.WORKING)
             run = self._errand.steps.each_time(CourseStep.PURSUE, lambda: self._pursued(run, course))

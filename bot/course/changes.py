@@ -20,7 +20,7 @@ from bot.course.points import CourseStep
 from bot.course.texts import Now
 from bot.course.watching import Watching
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
-from bot.errors import BeingWorkedOn, LetGo, NotMerged, NotPublished, NotVerified, RunIsOver
+from bot.errors import BeingWorkedOn, LetGo, NotMerged, NotPublished, NotVerified
 from bot.forge.errors import Gone as GoneForGood
 from bot.forge.errors import Moved, NotThere
 from bot.forge.types import IssueInfo, OpenOrClosed
@@ -72,7 +72,7 @@ class Changes:
         else:
             found = errand.courses.unfinished(installation=errand.ref.installation)
         for course in found:
-            self._stop(course, cause)
+            self._leaving.stop(course, cause)
         return Settled(outcome=f"{data.cause.value}: runs ended: {len(found)}")
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -116,20 +116,10 @@ class Changes:
             return DropCause.DELETED
 
     def _drop(self, course: Course, cause: DropCause) -> Outcome:
-        run = self._stop(course, cause)
+        run = self._leaving.stop(course, cause)
         if run is None:
             return Settled(outcome="its run was over")
         return Settled(outcome=run.outcome if not run.open else "told to stop")
-
-    def _stop(self, course: Course, cause: DropCause) -> Run | None:
-        """End the run, or have the process end it that works on it. None for one that was over."""
-        try:
-            run = self._errand.app.stop(self._errand.run(course.run), cause)
-        except RunIsOver:
-            return None
-        if not run.open:
-            self._leaving.silently(run, self._errand.courses.of(run.id) or course)
-        return run
 
 
 class Judging:

@@ -17,9 +17,9 @@ from bot.course.markdown import code, plain
 from bot.course.points import CourseStep
 from bot.course.texts import HELP
 from bot.engine.outcome import Outcome, Settled, ToWork
-from bot.errors import BeingWorkedOn, RunIsOver
+from bot.errors import BeingWorkedOn
 from bot.job import Command
-from bot.run import Run, RunState
+from bot.run import RunState
 from bot.sent_back import SentBack
 from memory.slots import hashed
 from memory.types import Injection, LessonId, Scope
@@ -74,23 +74,15 @@ class Commands:
 
     def stop(self, course: Course | None) -> Outcome:
         errand = self._errand
-        run = self._stopped(course) if course else None
+        run = self._leaving.stop(course) if course else None
         if course is None or run is None:
             errand.answer("There is no run to stop.")
             return Settled(outcome="nothing to stop")
         if run.open:
             errand.answer(f"Run {code(run.id)} is told to stop: it ends within moments.")
             return Settled(outcome="told to stop")
-        self._leaving.ended(run, errand.courses.of(run.id) or course)
         errand.answer(f"Run {code(run.id)} is over: {run.outcome}.")
         return Settled(outcome=run.outcome)
-
-    def _stopped(self, course: Course) -> Run | None:
-        """The run after it was told to stop; None where it was over."""
-        try:
-            return self._errand.app.stop(self._errand.run(course.run))
-        except RunIsOver:
-            return None
 
     def retry(self, course: Course | None) -> Outcome:
         """Whatever came between, it goes on, or begins again."""
@@ -120,17 +112,18 @@ class Commands:
         if not note.strip():
             errand.answer("The note is empty: say after `/ticketsmith requeue` what the next attempt has to know.")
             return Settled(outcome="empty note")
-        run = errand.run(course.run) if course else None
         with suppress(BeingWorkedOn):  # it reads the note before its next attempt
-            errand.once(CourseStep.SEND_BACK, _DONE, lambda: self._kept(run, note))
-        if run is not None and run.state is RunState.WORKING:
+            errand.once(CourseStep.SEND_BACK, _DONE, lambda: self._kept(course, note))
+        run = errand.run(course.run) if course else None
+        if run is not None and run.state is RunState.WORKING and not errand.is_sent_back(run):
             errand.answer(f"Kept: run {code(run.id)} reads the note before its next attempt.")
             return Settled(outcome="note kept")
         errand.answer("The note is kept, and the next attempt reads it.")
         return ToWork()
 
-    def _kept(self, run: Run | None, note: str) -> bool:
+    def _kept(self, course: Course | None, note: str) -> bool:
         errand = self._errand
+        run = errand.run(course.run) if course else None
         actor = errand.job.actor
         assert actor is not None, "only known people are obeyed"
         errand.keep_note(note, actor.login)

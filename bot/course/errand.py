@@ -28,6 +28,7 @@ from bot.log import Log
 from bot.outbox.outbox import Outbox
 from bot.outbox.types import OwnLabel
 from bot.run import Run
+from bot.sent_back import next_attempt
 from memory.types import RunId, Scope, TicketId
 
 T = TypeVar("T")
@@ -71,6 +72,10 @@ class Errand:
 
     def run(self, run: RunId) -> Run:
         return self.app.stores.runs.get(run)
+
+    def is_sent_back(self, run: Run) -> bool:
+        """True when its patch was sent back, and no attempt has begun since."""
+        return next_attempt(self.app.stores.steps, run) > run.attempt
 
     def keep_note(self, text: str, author: str) -> bool:
         """Keep what a person said for the next attempt; the same twice, unread, is one note."""

@@ -50,8 +50,9 @@ class FollowUps:
     def receive(self, course: Course) -> Outcome:
         """Have the run go on when the patch is sent back."""
         errand, run = self._errand, self._errand.run(course.run)
-        if run.state is RunState.WORKING and self._data.reason is FollowUpReason.REVIEW:
-            return self._as_note(course)
+        if run.state is RunState.WORKING:
+            noted = self._as_note(course) if self._data.reason is FollowUpReason.REVIEW else Settled(outcome="at work")
+            return ToWork() if errand.is_sent_back(run) else noted  # a process may have died on the way to the work
         if run.state is not RunState.PUBLISHED or course.pull is None or course.hands_off:
             return Settled(outcome=f"nothing to hold: {run.outcome or run.state.value}")
         match self._found(run, course):
@@ -112,7 +113,7 @@ class FollowUps:
         lines = [line for one in found for line in _lines(one)]
         if lines:
             text = "\n".join(lines)
-            errand.once(CourseStep.SEND_BACK, _SENT, lambda: errand.keep_note(text, actor.login))
+            errand.once(CourseStep.SEND_BACK, _SENT, lambda: errand.keep_note(text, actor.login), of="note")
         return Settled(outcome="kept for the next attempt" if lines else "no hold: it says nothing")
 
     # --- Checks and deployments --------------------------------------------------------------------------------------

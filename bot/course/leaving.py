@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final, assert_never
 
 from pydantic import TypeAdapter
@@ -10,12 +11,13 @@ from bot.course.course import Course, PullState
 from bot.course.errand import Errand
 from bot.course.points import CourseStep
 from bot.course.texts import Now
+from bot.errors import RunIsOver
 from bot.forge.errors import ForgeFault, NotThere
 from bot.forge.types import OpenOrClosed
 from bot.outbox.errors import NotOurs
 from bot.outbox.types import OwnLabel
 from bot.run import Run, RunState
-from memory.types import EndingKind
+from memory.types import DropCause, EndingKind
 
 _DONE: Final = TypeAdapter(bool)
 
@@ -38,6 +40,21 @@ class Leaving:
         self._errand.mark(run.id, course.number, _label_of(run))
         self._errand.tell(run, course, Now(note=note))
         return course
+
+    def stop(self, course: Course, cause: DropCause = DropCause.STOPPED) -> Run | None:
+        """End the run of a course and clear up, or have the process end it that works on it. None for one that was
+        over.
+        """
+        errand = self._errand
+        # Kept first: a process that dies after it ended the run must not find it over, and leave.
+        if not errand.once(CourseStep.STOP, _DONE, lambda: errand.run(course.run).open, of=course.run):
+            return None
+        with suppress(RunIsOver):
+            errand.app.stop(errand.run(course.run), cause)
+        run = errand.run(course.run)
+        if not run.open:
+            self.silently(run, errand.courses.of(run.id) or course)
+        return run
 
     def _clear(self, run: Run, course: Course) -> Course:
         """Close our own pull request with the reason; take our own branch away if it holds our commits alone."""

@@ -19,6 +19,7 @@ class CourseStep(StrEnum):
     MIRROR = "mirror"  # the repository, fetched
     OPEN = "open"  # the run, written down
     SEND_BACK = "send-back"
+    STOP = "stop"  # that this job ends the run
     PURSUE = "pursue"  # the run itself, whose own steps are in its tables
     PLACE = "place"  # which branch, and which commit
     PUSH = "push"

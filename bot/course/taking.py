@@ -77,8 +77,7 @@ class CourseOfJob:
                 admitted = self._admitted(commanded=commanded)
                 wish = Wish(
                     admitted=admitted if isinstance(admitted, Admitted) else None,
-                    # Whoever sets the label anew, or says so, wants it back; a sweep of ours wants nothing.
-                    asked=not (isinstance(data, Start) and data.cause is StartCause.SWEPT),
+                    asked=self._is_asked(anew=isinstance(admitted, Admitted)),
                     commanded=commanded,
                 )
                 return self._advance(self._identity(), wish)
@@ -109,6 +108,10 @@ class CourseOfJob:
 
     def _receive(self) -> Outcome:
         errand, job, course = self._errand, self._errand.job, self._course()
+        if (mine := errand.steps.kept(CourseStep.IDENTITY, _RUN)) is not None:
+            # It was received by a process that died, or it has waited.
+            there = errand.app.stores.runs.find(RunId(mine))
+            return ToWork() if there else self._announce(commanded=job.kind is not JobKind.START)
         match job.kind:
             case JobKind.START:
                 return self._start(course)
@@ -204,6 +207,16 @@ class CourseOfJob:
             one.id != errand.job.id and one.outcome.startswith("refused") and errand.now() - one.at < TOLD_AGAIN_AFTER
             for one in jobs
         )
+
+    def _is_asked(self, *, anew: bool) -> bool:
+        """Whether a person wants the patch back, whatever was closed or taken over.
+
+        Who sets the label anew, or says `retry`, does; a sweep of ours does not, nor a note for a patch that is out.
+        """
+        job = self._errand.job
+        if isinstance(job.data, Start):
+            return job.data.cause is not StartCause.SWEPT
+        return job.kind is not JobKind.REQUEUE or anew
 
     # --- Inside ------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from bot.steps import StepStore
 from memory.store import MemoryStore
 from memory.types import RunId
 from stages.errors import ParkCause, Parked
+from tests.bot.children import in_child
 from tests.bot.kit import DIAGNOSED, TICKET, Bed, Script, bed, endings, lessons, silent, told, writes
 from tests.bot.scenes import BREAKS_SANE
 
@@ -30,23 +30,6 @@ BOUNDARIES: Final = ((StepStore, "start"), (StepStore, "finish"), (MemoryStore, 
 def script() -> Script:
     """A hold, then a pass; the answers are the same for every process."""
     return Script.of(develop=writes(text=BREAKS_SANE), diagnose=DIAGNOSED)
-
-
-def in_child(work: Callable[[], object]) -> int:
-    """Do it in a process of its own; gives the signal that ended it, 0 when none did."""
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        finally:
-            if status:
-                traceback.print_exc()
-            os._exit(status)  # a child must not go on as a second test run
-    _, status = os.waitpid(pid, 0)
-    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 0, "the child failed: see its output"
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
 
 
 def kill_at_the_next_boundary(killed: Path) -> None:

@@ -14,7 +14,7 @@ def test_a_labelled_issue_becomes_a_draft_pull_request(town: Town) -> None:
     run, pull = town.run(issue), town.pull()
     assert run.state is RunState.PUBLISHED
     assert town.branches() == [f"ticketsmith/issue-{issue.number}"]
-    assert town.file(town.branches()[0]) == "3\n"
+    assert town.file(town.branches()[0]) == "3"
     assert pull.pull is not None
     assert (pull.pull.draft, pull.pull.base, pull.pull.head) == (True, "main", town.branches()[0])
     assert pull.body.startswith(f"Fixes #{issue.number}")
@@ -23,3 +23,4 @@ def test_a_labelled_issue_becomes_a_draft_pull_request(town: Town) -> None:
     assert f"see #{pull.number}" in town.comments(issue)[0]
     (check,) = town.shop.checks.values()
     assert (check.conclusion, check.head_sha) == ("success", pull.pull.head_sha)
+    town.check()

@@ -26,7 +26,8 @@ from bot.working import Working
 from tests.bot.forge.kit import Clock
 from tests.bot.kit import SHOP, Script, ScriptedApp, told
 from tests.github_server.github import GitHub
-from tests.github_server.state import BOT_ID, Delivery, Issue
+from tests.github_server.oracle import World, check_world
+from tests.github_server.state import BOT_ID, Delivery, Issue, Repository
 
 ROUNDS_AT_MOST: Final = 40  # jobs that one drain may take
 
@@ -50,6 +51,7 @@ class Town:
     clock: Clock = field(default_factory=Clock)
     outcomes: list[tuple[Job, Outcome]] = field(default_factory=list)
     answered: list[Delivery] = field(default_factory=list)
+    people: list[tuple[Repository, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.ada = self.github.ada
@@ -141,6 +143,20 @@ class Town:
         self.jobs.add(arrival_of(event, delivery.guid, "0"), decide(event, own))
         self.answered.append(delivery)
         return 202
+
+    def check(self) -> None:
+        """What must hold whatever happened."""
+        check_world(
+            World(
+                github=self.github,
+                app=self.app,
+                home=self.home,
+                answered=self.answered,
+                people=self.people,
+                secrets=(self.github.key, *self.github.state.tokens),
+                said=(self.log.getvalue(),),
+            )
+        )
 
     # --- What came of it -------------------------------------------------------------------------------------------
 

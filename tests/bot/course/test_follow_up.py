@@ -1,0 +1,134 @@
+"""What speaks against our patch on GitHub holds it: reviews, checks, deployments, each in one batch for one push."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.run import RunState
+from memory.types import Hold, Where
+from tests.bot.course.town import Town
+from tests.bot.kit import Script, endings, writes
+from tests.github_server.state import Issue
+
+
+def again() -> Script:
+    """A further attempt each time."""
+    return Script.of(refix=[writes(text="3\n\n"), writes(text="3\n\n\n"), writes(text="3\n")])
+
+
+def holds(town: Town, issue: Issue) -> list[Hold]:
+    recorded = endings(town.app, town.run(issue))
+    return [one.ending.ending for one in recorded if isinstance(one.ending.ending, Hold)]
+
+
+def test_r38_requested_changes_are_read_in_one_batch_and_answered_by_one_attempt(found: Callable[..., Town]) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    jonas = town.github.state.add_person("jonas")
+    town.shop.roles[jonas.id] = "maintain"
+
+    town.github.people.review(
+        town.shop, town.pull(), town.ada, "Please mind the end.", remarks=(("price.txt", 1, "A line break."),)
+    )
+    town.github.people.review(town.shop, town.pull(), jonas, "And be quick.")
+    town.drain()
+
+    bodies = "\n".join(town.script.bodies(town.script.asked[-3])) + town.script.prompts[-3].body
+    assert "ada: Please mind the end." in bodies
+    assert "ada on price.txt:1: A line break." in bodies
+    assert "jonas: And be quick." in bodies
+    assert [(hold.where, hold.attempt) for hold in holds(town, issue)] == [(Where.REVIEW, 1)]
+    assert town.run(issue).attempt == 2
+    town.check()
+
+
+def test_r38_reviews_of_people_who_may_not_write_and_remarks_hold_nothing(found: Callable[..., Town]) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    reader = town.github.state.add_person("reader")
+    town.shop.roles[reader.id] = "read"
+
+    town.github.people.review(town.shop, town.pull(), reader, "I do not like it.")
+    town.github.people.review(town.shop, town.pull(), town.ada, "Interesting.", verdict="COMMENTED")
+    town.drain()
+
+    assert holds(town, issue) == []
+    assert town.run(issue).state is RunState.PUBLISHED
+
+
+def test_r50_red_ci_on_our_head_is_a_hold_with_its_checks_two_rounds_at_most(found: Callable[..., Town]) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    heads = []
+
+    for _ in range(3):
+        head = town.course(issue).pushed or ""
+        heads.append(head)
+        town.github.people.check(town.shop, head, "failure", name="unit tests")
+        town.drain()
+
+    found_holds = holds(town, issue)
+    assert [(hold.where, hold.attempt) for hold in found_holds] == [(Where.CI, 1), (Where.CI, 2)]
+    assert len(set(heads)) == 3
+    assert "CI is red after 2 rounds" in town.comments(issue)[0]
+    assert town.own_labels(issue) == ["ticketsmith:held"]
+    town.check()
+
+
+def test_r50_one_head_is_answered_once_and_a_red_base_is_not_the_patch(found: Callable[..., Town]) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    base = town.run(issue).base
+    town.github.people.check(town.shop, base, "failure", name="lint")
+
+    town.github.people.check(town.shop, town.course(issue).pushed or "", "failure", name="lint")
+    town.drain()
+
+    assert holds(town, issue) == []
+    assert "CI is red on the base too" in town.comments(issue)[0]
+
+
+def test_checks_of_an_older_commit_hold_nothing(found: Callable[..., Town]) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    old = town.course(issue).pushed or ""
+    town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
+    town.drain()
+
+    town.github.people.check(town.shop, old, "failure")
+    town.drain()
+
+    assert [hold.where for hold in holds(town, issue)] == [Where.REVIEW]
+
+
+def test_a_failed_staging_deployment_is_a_hold(found: Callable[..., Town]) -> None:
+    town = found(script=again())
+    issue = town.solved()
+
+    town.github.people.deploy(town.shop, town.course(issue).pushed or "", "failure", environment="staging")
+    town.drain()
+
+    assert [(hold.where, hold.attempt) for hold in holds(town, issue)] == [(Where.STAGING, 1)]
+    assert town.run(issue).attempt == 2
+    town.check()
+
+
+def test_r54_a_review_that_comes_while_another_is_answered_is_read_by_the_next_attempt(
+    found: Callable[..., Town],
+) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
+    (job,) = town.jobs.waiting()
+    town.jobs.taken(job.id)
+    from bot.course.office import taking
+
+    with taking(town.office) as one:
+        one.receive(job)  # the run is sent back, and not taken up yet
+    town.github.people.review(town.shop, town.pull(), town.ada, "And one more thing.")
+    town.drain()
+    town.take(job)
+
+    assert town.run(issue).state is RunState.PUBLISHED
+    assert any("And one more thing." in prompt.body for prompt in town.script.prompts)
+    town.check()
