@@ -91,15 +91,13 @@ def record(session: Session, ending: RunEnding) -> Recorded:
 def endings(session: Session, scope: Scope, run: RunId) -> tuple[RecordedEnding, ...]:
     """What a run's attempts and the run itself came to, in the order in which they were written."""
     rows = select(EndingRow).where(*of(EndingRow, scope), col(EndingRow.run) == run).order_by(col(EndingRow.number))
-    return tuple(
-        RecordedEnding(
-            id=EndingId(row.id),
-            ending=_ending_of(row),
-            lesson=None if row.lesson is None else LessonId(row.lesson),
-            version=row.version,
-        )
-        for row in session.exec(rows)
-    )
+    return tuple(_recorded(row) for row in session.exec(rows))
+
+
+def all_endings(session: Session, scope: Scope) -> tuple[RecordedEnding, ...]:
+    """Every ending of a repository, in the order in which they were written."""
+    rows = select(EndingRow).where(*of(EndingRow, scope)).order_by(col(EndingRow.number))
+    return tuple(_recorded(row) for row in session.exec(rows))
 
 
 def _written(session: Session, ending: RunEnding) -> Recorded | None:
@@ -178,6 +176,15 @@ def _slot(ending: RunEnding) -> str:
             return f"afterwards {outcome} {body}"
         case _:
             assert_never(ending.ending)
+
+
+def _recorded(row: EndingRow) -> RecordedEnding:
+    return RecordedEnding(
+        id=EndingId(row.id),
+        ending=_ending_of(row),
+        lesson=None if row.lesson is None else LessonId(row.lesson),
+        version=row.version,
+    )
 
 
 def _ending_of(row: EndingRow) -> RunEnding:

@@ -127,6 +127,11 @@ class MemoryStore:
         with reading(self._engine) as session:
             return recording.endings(session, scope, slotted_run(run, self._scrub))
 
+    def all_endings(self, scope: Scope) -> tuple[RecordedEnding, ...]:
+        """Every ending of a repository, in the order in which they were written."""
+        with reading(self._engine) as session:
+            return recording.all_endings(session, scope)
+
     def lesson(self, scope: Scope, lesson: LessonId) -> Lesson | None:
         """A lesson as it is now; None when the repository has none of that id."""
         with reading(self._engine) as session:
