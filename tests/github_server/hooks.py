@@ -128,5 +128,5 @@ class Hooks:
                 branch = one.pull.head
                 head, base = {"ref": one.pull.head, "sha": one.pull.head_sha}, {"ref": one.pull.base}
                 pulls.append({"number": one.number, "id": one.id, "head": head, "base": base})
-        suite = {"head_branch": branch, "head_sha": check.head_sha}
+        suite = {"id": 1, "head_branch": branch, "head_sha": check.head_sha}
         return self.shapes.check(repository, check) | {"pull_requests": pulls, "check_suite": suite}
