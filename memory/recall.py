@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from memory.errors import MissingContext
 from memory.budget import Allowance
 from memory.calibration import Calibration, rule_for
+from memory.errors import MissingContext
 from memory.lessons import RECORD_AT_MOST as LESSON_AT_MOST
 from memory.lessons import render
 from memory.notes import RECORD_AT_MOST as NOTE_AT_MOST

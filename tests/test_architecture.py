@@ -24,7 +24,24 @@ ONE_DOOR = {
     "detect_secrets": 1,
     "alembic": 1,  # beside the migrations themselves
 }
-JUDGES = ("stages.gate", "stages.policy")
+JUDGES = (
+    "stages.gate",
+    "stages.verdict",
+    "stages.policy",
+    "stages.admission",
+    "stages.evaluation",
+    "bot.decisions",
+    "bot.publishing",
+    "bot.outbox.words",
+    "bot.course.mode",
+    "bot.course.placing",
+    "bot.intake.issues",
+)
+# What these are given holds the whole program: they may name nothing of memory, and read nothing of it.
+OF_PERMISSION = ("bot.course.admission", "bot.course.may")
+# They keep their own ledger in the database that memory is in.
+KEEPERS = ("bot.outbox.outbox", "bot.spending")
+MEMORYS_OWN = {"memory", "recall", "lessons", "lesson", "notes", "context"}
 WHAT_JUDGES_MAY_SEE = {"memory", "memory.errors", "memory.types", "memory.scope", "memory.ending", "memory.text"}
 # With what `memory.scrub` is made of.
 WHAT_JUDGES_MAY_SEE |= {"memory.scrub", "memory.leak", "memory.escapes"}
@@ -108,6 +125,31 @@ def test_memory_informs_and_never_decides(judge: str) -> None:
 
     assert reached(judge, graph), f"{judge} is gone: name the judges anew"
     assert {name for name in of_memory if not name.startswith("memory.signature")} <= WHAT_JUDGES_MAY_SEE
+
+
+@pytest.mark.parametrize("keeper", KEEPERS)
+def test_what_writes_to_github_and_what_counts_money_reads_no_lesson(keeper: str) -> None:
+    graph = {module_name(path): set(imports(path)) for path in SOURCES}
+
+    of_memory = {name for name in reached(keeper, graph) if name.split(".")[0] == "memory"}
+
+    assert {name for name in of_memory if not name.startswith("memory.signature")} <= {
+        *WHAT_JUDGES_MAY_SEE,
+        "memory.database",
+        "memory.tables",
+    }
+
+
+@pytest.mark.parametrize("guard", OF_PERMISSION)
+def test_who_may_what_is_decided_without_memory(guard: str) -> None:
+    (path,) = (path for path in SOURCES if module_name(path) == guard)
+    tree = ast.parse(path.read_text("utf-8"))
+
+    named = {name for name in imports(path) if name.split(".")[0] == "memory"}
+    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+    assert {name for name in named if name.split(".")[:2] != ["memory", "types"]} == set()
+    assert read & MEMORYS_OWN == set()
 
 
 def test_importing_everything_writes_nothing_and_brings_no_litellm(tmp_path: Path) -> None:
