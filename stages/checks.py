@@ -17,7 +17,7 @@ from stages.beside import NOT_READY, STARTER, with_services
 from stages.detection import PYTEST, is_test_file
 from stages.errors import ParkCause, Parked, Refused
 from stages.readers.told import Told, Unreadable
-from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
+from stages.report import TIMEOUT, Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.result_files import ResultFiles
 from stages.results import Results, read_results
 from stages.sandbox import Command, Level, Ran, Sandbox, needed_by
@@ -43,6 +43,8 @@ _OUR_PLUGINS: Final = {
     "anyio": "anyio.pytest_plugin",
     "respx": "respx.plugin",
     "pytest.cov|--(no-)?cov": "pytest_cov.plugin",
+    r"xdist|--dist\b|-n[ =\"',]*(auto|logical|\d)": "xdist.plugin",
+    "looponfail": "xdist.looponfail",
 }
 _FOR_COMMANDS: Final = {"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0"}
 _ENVIRONMENT: Final = {
@@ -71,13 +73,14 @@ class Wish:
     """Which part of a check is run, and how. No `tests` means all of them; they are run in the order given.
 
     A file or a class as `tests` means all tests in it. `test_seconds` is how long one test may take; without it, a
-    fifth of what the check may.
+    fifth of what the check may. `timeout_seconds` is how long all of it may take; without it, what the check may.
     """
 
     tests: Sequence[CheckId] = ()
     coverage: bool = False
     stop_at_first: bool = False
     test_seconds: float | None = None
+    timeout_seconds: float | None = None
 
 
 class Checks:
@@ -183,6 +186,7 @@ class Checks:
         self, check: Check, tree: Path, wish: Wish, lent: tuple[tuple[str, Path], ...], stopped: Callable[[], bool]
     ) -> CheckReport:
         key = secrets.token_bytes(32)
+        seconds = wish.timeout_seconds or check.timeout_seconds
         orders = {
             "folder": check.folder,
             "arguments": check.arguments,
@@ -192,6 +196,7 @@ class Checks:
             # In the target's own environment every plugin was chosen by somebody: all are loaded.
             "plugins": _OUR_PLUGINS if self._python == Path(sys.executable) and _only_our_plugins() else None,
             "test_seconds": wish.test_seconds or check.timeout_seconds / _SHARE_OF_ONE_TEST,
+            "seconds": seconds,
         }
         # -P and -s instead of -I, which would also drop PYTHONHASHSEED; no other variable of Python's is set.
         arguments = (str(self._python), "-s", "-P", "-B", str(_LAUNCHER), str(_CHANNEL), str(_SECRET))
@@ -207,7 +212,7 @@ class Checks:
                 channel=_CHANNEL,
                 secret_channel=_SECRET,
                 secret=key,
-                timeout_seconds=check.timeout_seconds,
+                timeout_seconds=seconds,
             ),
             stopped=stopped,
         )
@@ -263,7 +268,7 @@ def _report(check: Check, ran: Ran, *, complete: bool, results: Results | None =
     outcomes = results.outcomes
     if results.begun is not None:
         # It never came to an end: it hangs, or it took the whole run with it.
-        kind = "Timeout" if ran.timed_out else "Crash"
+        kind = TIMEOUT if ran.timed_out else "Crash"
         outcomes += (TestOutcome(id=results.begun, outcome=Outcome.FAILED, type=kind, message="the run ended in it"),)
     return CheckReport(
         check=check.name,

@@ -61,6 +61,10 @@ class Check:
     detected: bool = False  # beside pytest, and not asked for: where it cannot run, the others do
 
 
+TIMEOUT: Final = "Timeout"
+"""The type of the failure of a test that took the whole run with it."""
+
+
 class Outcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"  # an error in set-up, tear-down or collection is a failure too
@@ -81,6 +85,11 @@ class TestOutcome:
     text: str = ""
     asserts: int = 0  # `assert` statements and `pytest.raises` in its source, 0 when unknown
     seconds: float = 0.0
+
+    @property
+    def hung(self) -> bool:
+        """True when it was ended because it took too long."""
+        return self.type == TIMEOUT or self.type.endswith(".TestTimedOut")
 
 
 LineHits = Mapping[str, Mapping[int, tuple[int, int]]]

@@ -16,6 +16,7 @@ from stages.errors import ParkCause, Parked, Refused
 from stages.git import GitFailed
 from stages.jail import Jail
 from stages.lending import Lending
+from stages.pace import Pace
 from stages.patch import Patch
 from stages.paths import plain
 from stages.report import Check, CheckReport, Reproduction
@@ -26,25 +27,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _LEFT_BEHIND: Final = re.compile(
     r"(?:.*/)?(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.hypothesis|[^/]+\.egg-info)/.*|.*\.py[co]"
 )
-_TIMES_SLOWER: Final = 30
-_TEST_SECONDS_AT_LEAST: Final = 10.0
-
-
-class Pace:
-    """How long the tests of a check take where they all end, so that one that hangs is soon known."""
-
-    def __init__(self) -> None:
-        self._slowest: dict[tuple[CommitId, CheckId], float] = {}
-
-    def saw(self, base: CommitId, report: CheckReport) -> None:
-        if report.complete and report.outcomes:
-            slowest = max(outcome.seconds for outcome in report.outcomes)
-            self._slowest[base, report.check] = max(slowest, self._slowest.get((base, report.check), 0.0))
-
-    def test_seconds(self, base: CommitId, check: Check) -> float | None:
-        """Seconds after which a test hangs; None before any run has ended."""
-        slowest = self._slowest.get((base, check.name))
-        return None if slowest is None else max(_TEST_SECONDS_AT_LEAST, slowest * _TIMES_SLOWER)
 
 
 class Workspace:
@@ -98,9 +80,12 @@ class Workspace:
         coverage: bool = False,
         stop_at_first: bool = False,
         test_seconds: float | None = None,
+        hurry: float | None = None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> CheckReport:
         """Run a known check, or some tests of it in this order; a file or a class means all tests in it.
+
+        One test may take `test_seconds`; without them, what its time at the base allows, or less by `hurry`.
 
         Raises Refused for an unknown check or a bad id, Stopped, and Parked when no command can run.
         """
@@ -111,11 +96,13 @@ class Workspace:
         if problem := why_not(known, self._runner.toolchains, self._lending.has):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
+        patience = self._pace.patience(self.base, known, tests, coverage=coverage, hurry=hurry)
         wish = Wish(
             tests=tests,
             coverage=coverage,
             stop_at_first=stop_at_first,
-            test_seconds=test_seconds or self._pace.test_seconds(self.base, known),
+            test_seconds=test_seconds or (patience.test if patience else None),
+            timeout_seconds=patience.command if patience and test_seconds is None else None,
         )
         lent = self._lending.to(known, self.tree)
         report = self._runner.run(known, self.tree, wish, lent=lent, stopped=stopped)

@@ -160,6 +160,7 @@ class TreeInMemory(Workspace):
         self.now = dict(self._base)
         self._shows = shows or (lambda files, check, tests: report(check, failed(RED), passed(GREEN)))
         self.runs: list[tuple[CheckId, tuple[CheckId, ...]]] = []
+        self.hurries: list[float | None] = []
         self.absorbed = False
 
     def files(self, folder: str = "") -> tuple[str, ...]:
@@ -188,11 +189,13 @@ class TreeInMemory(Workspace):
         coverage: bool = False,
         stop_at_first: bool = False,
         test_seconds: float | None = None,
+        hurry: float | None = None,
         stopped: Callable[[], bool] = never,
     ) -> CheckReport:
         if check not in [known.name for known in self.checks]:
             raise Refused(reason=f"there is no check {check}")
         self.runs.append((check, tuple(tests)))
+        self.hurries.append(hurry)
         return self._shows(self.now, check, tests)
 
     def absorb(self) -> None:

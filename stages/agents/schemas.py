@@ -83,6 +83,10 @@ _TOOLS: Final = (
             tests={"type": "array", "items": {"type": "string"}, "description": "Ids of tests, in this order."},
             coverage={"type": "boolean", "description": "Show which lines failing and passing tests ran."},
             stop_at_first={"type": "boolean", "description": "Stop at the first failure."},
+            seconds={
+                "type": "integer",
+                "description": "A test that takes longer, and far longer than without any change, has failed.",
+            },
         ),
     ),
 )

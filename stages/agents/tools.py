@@ -144,13 +144,19 @@ class Tools:
         return f"wrote {path}, {len(text.splitlines())} lines"
 
     def _run(
-        self, check: str, tests: list[str] | None = None, coverage: bool = False, stop_at_first: bool = False
+        self,
+        check: str,
+        tests: list[str] | None = None,
+        coverage: bool = False,
+        stop_at_first: bool = False,
+        seconds: int | None = None,
     ) -> str:
         report = self._workspace.run(
             CheckId(check),
             tests=cast("list[CheckId]", tests or []),
             coverage=coverage,
             stop_at_first=stop_at_first,
+            hurry=None if seconds is None else max(1.0, float(seconds)),
             stopped=lambda: self._limits.stopped,
         )
         kinds = {known.name: known.kind for known in self._workspace.checks}

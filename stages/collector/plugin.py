@@ -6,6 +6,7 @@ import ast
 import hashlib
 import os
 import signal
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ _ID_AT_MOST = 500  # characters; the rest is a hash
 _MESSAGE_AT_MOST = 1_000
 _TEXT_AT_MOST = 6_000
 _AGAIN_SECONDS = 1.0  # a test that swallows the first alarm gets another
+_SECONDS_AT_LEAST = 1.0  # for each test, after one has hung
+_SHARE_FOR_TESTS = 0.8  # of the time that is left for all of them: the rest is for start and end
 _RAISES = frozenset({"raises", "warns", "deprecated_call", "fail"})
 # Settings of other plugins, and of pytest, under which runs would differ or end early.
 _OVERRIDDEN = {
@@ -50,6 +53,9 @@ class Collector:
         self._send, self._prefix, self._lines = send, prefix, lines
         self._wanted: list[str] = orders["tests"]
         self._first, self._seconds = bool(orders["first"]), float(orders["test_seconds"])
+        self._clock = time.monotonic
+        self._until = self._clock() + float(orders["seconds"])
+        self._left, self._hung = 0, False
         self._errors: dict[str, tuple[str, str]] = {}
         self._ended: dict[str, Any] = {}
         self._asserts: dict[str, dict[int, int]] = {}
@@ -92,6 +98,7 @@ class Collector:
         items[:] = [item for _, item in sorted(chosen, key=lambda pair: pair[0])]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._left = len(session.items)
         self._send(
             {"event": "collected", "tests": [[self._id(item.nodeid), self._count(item)] for item in session.items]}
         )
@@ -152,13 +159,22 @@ class Collector:
         yield from self._limited()
 
     def _limited(self) -> Generator[None, None, None]:
-        self._limit(self._timer, self._seconds, _AGAIN_SECONDS)
+        self._limit(self._timer, self._allowed(), _AGAIN_SECONDS)
         yield
         self._limit(self._timer, 0)
+
+    def _allowed(self) -> float:
+        """Seconds for the test. Once one has hung, those to come share what is left, so that the run comes to its end:
+        ten tests that hang are ten failures, and no run that says nothing."""
+        if not self._hung:
+            return self._seconds
+        share = (self._until - self._clock()) * _SHARE_FOR_TESTS / max(1, self._left)
+        return min(self._seconds, max(_SECONDS_AT_LEAST, share))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
         if call.excinfo is not None:
+            self._hung = self._hung or call.excinfo.type is TestTimedOut
             self._errors[item.nodeid] = _described(call.excinfo)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -177,6 +193,7 @@ class Collector:
             self._ended = {"outcome": outcome, "type": kind, "message": message, "text": text}
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._left -= 1
         if not self._ended:
             self._ended = {"outcome": "failed", "message": "the test ended without a result"}
         if self._lines:

@@ -13,6 +13,11 @@ _TEXT: Final = re.compile(r"'[^'\\\n]{0,60}'|\"[^\"\\\n]{0,60}\"")
 _HINTS_AT_MOST: Final = 20
 _EXCEPTION: Final = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Warning))\b")
 
+_UNKNOWN_NAME: Final = re.compile(
+    r"name '(\w+)' is not defined|module '[\w.]+' has no attribute '(\w+)'|cannot import name '(\w+)'"
+    r"|unexpected keyword argument '(\w+)'"
+)
+
 
 def frames(text: str) -> list[tuple[str, int]]:
     """Places that tracebacks name, in the order of the text: file and line."""
@@ -47,3 +52,8 @@ def hints(*texts: str) -> tuple[str, ...]:
     text = "\n".join(texts)
     found = dict.fromkeys((*_NUMBER.findall(text), *_TEXT.findall(text)))
     return tuple(one for one in found if one not in ("''", '""'))[:_HINTS_AT_MOST]
+
+
+def unknown_names(text: str) -> frozenset[str]:
+    """Names that Python itself says are wrong where they stand: not defined, not in a module, no parameter."""
+    return frozenset(name for found in _UNKNOWN_NAME.findall(text) for name in found if name)

@@ -35,9 +35,9 @@ class Job:
     def names(self) -> str:
         return ", ".join(self.tests) or self.check
 
-    def run(self, *, coverage: bool = False) -> Call:
+    def run(self, *, coverage: bool = False, seconds: int = 0) -> Call:
         """A run of the tests; of the whole check where it has none."""
-        return run(self.check, self.tests, coverage=coverage, stop_at_first=not coverage)
+        return run(self.check, self.tests, coverage=coverage, stop_at_first=not coverage, seconds=seconds)
 
 
 def job_of(body: Body, broken: Sequence[str], others: Sequence[str] = ()) -> Job:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import Final
 
@@ -12,7 +13,7 @@ import libcst as cst
 from stages.offline.candidate import Candidate
 from stages.offline.results import Hits
 from stages.offline.scope import Program
-from stages.offline.source import Source, Splice
+from stages.offline.source import STATEMENTS, Source, Splice
 from stages.offline.templates import TEMPLATES
 
 _UNKNOWN: Final = 0.5
@@ -22,6 +23,10 @@ _AT_IMPORT: Final = 0.6
 _CALLED_AT_IMPORT: Final = 0.3
 """Suspicion of a function that the module calls at import, and that no test is seen to run."""
 _FLOOR: Final = 0.1
+_NAMED: Final = 1.0
+"""Added to the rank of what takes a name away that Python says is wrong: more than any rank is."""
+_IN_RAISE: Final = 0.4
+"""Of a statement that raises, beside others: what is wrong is mostly why it is reached, not what it says."""
 
 
 class Suspicion:
@@ -39,7 +44,7 @@ class Suspicion:
                     self._lines[path, line] = red / sqrt(failed * (red + green))
         self._seen = frozenset((path, line) for path, lines in hits.items() for line, hit in lines.items() if any(hit))
         self._known = frozenset(path for path, _ in self._lines)
-        self._boosted = frozenset(boosted)
+        self._boosted = frozenset(place for source in sources for place in _led_to(source, boosted))
         self._words: dict[str, float] = {}
         self._entered: dict[cst.FunctionDef, bool] = {}
         self._of: dict[cst.CSTNode, float | None] = {}
@@ -52,7 +57,8 @@ class Suspicion:
     def of(self, source: Source, statement: cst.CSTNode) -> float | None:
         """How suspicious a statement is, 0 to 1; None when no failing test ran it."""
         if statement not in self._of:
-            self._of[statement] = self._measured(source, statement)
+            measured = self._measured(source, statement)
+            self._of[statement] = measured * _IN_RAISE if measured and _raises(statement) else measured
         return self._of[statement]
 
     def _measured(self, source: Source, statement: cst.CSTNode) -> float | None:
@@ -93,14 +99,40 @@ class Suspicion:
         return self._entered[function] or (above is not None and self._ran_at_import(source, above))
 
 
-def ranked(sources: Sequence[Program], suspicion: Suspicion) -> list[Candidate]:
+def _led_to(source: Source, places: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """The places in this file, and the headers of the conditions and loops around them."""
+    lines = {line for path, line in places if path == source.path}
+    for statement in source.nodes if lines else ():
+        if not isinstance(statement, STATEMENTS) or lines.isdisjoint(source.lines_of(statement)):
+            continue
+        for around in (statement, *source.ancestors(statement)):
+            if around is statement or isinstance(around, cst.If | cst.While | cst.For):
+                yield from ((source.path, line) for line in source.lines_of(around))
+
+
+def _raises(statement: cst.CSTNode) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Raise)
+
+
+def ranked(sources: Sequence[Program], suspicion: Suspicion, unknown: frozenset[str] = frozenset()) -> list[Candidate]:
     """All candidates, the best first: weight of the template × (0.1 + suspicion) / √(candidates of this template).
 
-    Among equals the smaller edit comes first, then the order of templates and of the text.
+    Among equals the smaller edit comes first, then the order of templates and of the text. `unknown` are names that the
+    failure says are wrong where they stand: what takes one away goes before everything else.
     """
-    candidates = [one for made in _by_template(sources, suspicion) for one in made]
+    candidates = [
+        replace(one, rank=one.rank + _NAMED) if unknown and _takes_away(one, unknown) else one
+        for made in _by_template(sources, suspicion)
+        for one in made
+    ]
     candidates.sort(key=lambda one: (-one.rank, len(one.splice.text)))
     return candidates
+
+
+def _takes_away(one: Candidate, unknown: frozenset[str]) -> bool:
+    splice = one.splice
+    before = one.source.between(splice.start, splice.end)
+    return any(name in before and name not in splice.text for name in unknown)
 
 
 def _as_many(values: Iterable[float]) -> float:

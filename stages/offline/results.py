@@ -14,6 +14,8 @@ _LINES: Final = re.compile(r"^\| lines (?P<hits>[\d:/ ]+?) in (?P<path>.+)$")
 _NUMBERED: Final = re.compile(r"^ *(\d+)\| ?(.*)$")
 _CUT: Final = re.compile(r"^\(cut: .*? of (\d+)\)$")
 
+_HUNG: Final = re.compile(r"(?:\w+\.)*(?:TestTimedOut|Timeout)\b")
+
 Hits = Mapping[int, tuple[int, int]]
 """line → (failed tests that ran it, passed tests that ran it)."""
 
@@ -34,6 +36,11 @@ class Seen:
     failed: Mapping[str, str] = field(default_factory=dict)
     hits: Mapping[str, Hits] = field(default_factory=dict)
     output: str = ""
+
+    @property
+    def hung(self) -> bool:
+        """True when a test was ended because it took too long."""
+        return not self.whole or any(_HUNG.match(account) for account in self.failed.values())
 
     @property
     def green(self) -> bool:

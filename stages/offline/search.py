@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from stages.agents.embedded import Call, call
-from stages.offline.account import hints, traceback_lines
+from stages.offline.account import hints, traceback_lines, unknown_names
 from stages.offline.body import Body
 from stages.offline.candidate import Candidate
 from stages.offline.job import Job, job_of, look
@@ -20,6 +20,12 @@ from stages.offline.steps import Steps, focused, programs, read_files, run, runs
 
 _NEAR_LINES: Final = 60
 """How far from the line of a lesson its edit is looked for: the file may have grown above it since."""
+_HURRY_SECONDS: Final = 2
+"""What a test may take with a candidate, where five times its time at the base is less."""
+_LATE_AT_MOST: Final = 5
+"""Candidates that get more time at the end: most of those that do not end in a hurry never do."""
+_AGAIN_AT_LEAST: Final = 50
+"""Candidates that an attempt after a hold may run, however many the one before it ran."""
 _MORE_FOR_THE_REST: Final = 150
 """Candidates that are still tried for the other red tests, once the reproduction is green."""
 
@@ -35,12 +41,16 @@ class Fallback:
 
 @dataclass(kw_only=True)
 class Attempt:
-    """Where the search stands: what stands in the tree, how many candidates ran, what would do."""
+    """Where the search stands: what stands in the tree, how many candidates ran, what would do.
+
+    `late` are those that did not end in a hurry: they have their time when all others have failed.
+    """
 
     at_most: int
     applied: Candidate | None = None
     ran: int = 0
     fallback: Fallback | None = None
+    late: list[Candidate] = field(default_factory=list)
 
     @property
     def undo(self) -> tuple[Call, ...]:
@@ -95,32 +105,34 @@ def _around(lines: Iterable[int]) -> frozenset[int]:
 
 
 def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tuple[Job, Candidate | None]]:
-    guarded = job_of(body, (*body.held_tests, *lessons.broken))
-    base = yield from look(body, guarded, attempt.undo)
+    """Rank by what the base shows, and try. What a held patch broke only guards: the order stays that of its search."""
+    shown = job_of(body, lessons.broken)
+    base = yield from look(body, shown, attempt.undo)
     attempt.applied = None
-    if base.tests >= len(guarded.tests):
-        sound = [test for test in guarded.tests[1:] if test not in base.failed]
-        job = job_of(body, sound, base.related)
-    else:  # a test that a lesson names is gone
-        base = yield from look(body, job, ())
-        job = job_of(body, body.held_tests, base.related)
+    sound = [test for test in shown.tests[1:] if test not in base.failed]
+    if base.tests < len(shown.tests):  # a test that a lesson names is gone
+        base = yield from look(body, job_of(body, ()), ())
+        sound = []
+    guards = [test for test in body.held_tests if test not in body.red]
+    job = job_of(body, (*guards, *sound), base.related)
     texts = yield from read_files(base.files(body.files))
     sources = programs(texts, hints(body.ticket, base.account), focused(texts, base.red_lines))
-    order = ranked(sources, Suspicion(sources, base.hits, traceback_lines(base.account, list(texts))))
-    return job, (yield from _try_all(_in_turn(order, lessons, _held(body)), job, attempt))
+    suspicion = Suspicion(sources, base.hits, traceback_lines(base.account, list(texts)))
+    order = list(_distinct(ranked(sources, suspicion, unknown_names(base.account))))
+    places = [place for place, one in enumerate(order) if _among(one, _held(body))]
+    start = max(places, default=-1) + 1
+    attempt.at_most = max(_AGAIN_AT_LEAST, attempt.at_most - start) if start else attempt.at_most
+    return job, (yield from _try_all(_in_turn(order, start, lessons, _held(body)), job, attempt))
 
 
-def _in_turn(order: Sequence[Candidate], lessons: Taught, held: frozenset[str]) -> Iterator[Candidate]:
+def _in_turn(order: Sequence[Candidate], start: int, lessons: Taught, held: frozenset[str]) -> Iterator[Candidate]:
     """What worked before, then by rank from where the held patch stood, then what a lesson says was held.
 
     Candidates that rank above a held one were tried before it by the same search, so they wait.
     """
-    distinct = list(_distinct(order))
-    first = [one for one in distinct if _among(one, lessons.worked)]
-    last = [one for one in distinct if _among(one, lessons.held)]
-    places = [place for place, one in enumerate(distinct) if _among(one, held)]
-    start = max(places, default=-1) + 1
-    turn = [*first, *distinct[start:], *distinct[:start]]
+    first = [one for one in order if _among(one, lessons.worked)]
+    last = [one for one in order if _among(one, lessons.held)]
+    turn = [*first, *order[start:], *order[:start]]
     waiting = {one.key for one in last}
     done: set[object] = set()
     for one in (*(one for one in turn if one.key not in waiting), *last):
@@ -147,15 +159,27 @@ def _try_all(order: Iterator[Candidate], job: Job, attempt: Attempt) -> Steps[Ca
             break
         if not one.works_as_python or one.change is None:
             continue
-        found = yield from _try(one, job.run(), attempt)
-        if found is None or not found.green:
-            continue
-        left = yield from _still_red(job, attempt)
-        if left == 0:
+        if (yield from _does(one, job, attempt, seconds=_HURRY_SECONDS)):
             return one
-        if left is not None:
-            attempt.would_do(one, left)
+    for one in attempt.late[:_LATE_AT_MOST]:
+        if not attempt.over and (yield from _does(one, job, attempt)):
+            return one
     return (yield from _fall_back(attempt))
+
+
+def _does(one: Candidate, job: Job, attempt: Attempt, *, seconds: int = 0) -> Steps[bool]:
+    """Whether an edit is what is looked for; one that would do for want of a better one is kept."""
+    found = yield from _try(one, job.run(seconds=seconds), attempt)
+    if found is None:
+        return False
+    if not found.green:
+        if seconds and found.hung:
+            attempt.late.append(one)
+        return False
+    left = yield from _still_red(job, attempt)
+    if left:
+        attempt.would_do(one, left)
+    return left == 0
 
 
 def _try(one: Candidate, asked: Call, attempt: Attempt) -> Steps[Seen | None]:

@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 Where: TypeAlias = cst.FunctionDef | None
 """The function that a node stands in; None for the module."""
 Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
-_STATEMENTS: Final = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+STATEMENTS: Final = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Source:
 
     def statement(self, node: cst.CSTNode) -> cst.CSTNode:
         """The statement that a node belongs to; for a header of a compound statement, that one."""
-        if isinstance(node, _STATEMENTS) or node is self.module:
+        if isinstance(node, STATEMENTS) or node is self.module:
             return node
         return self.once(("statement", node), lambda: self.statement(self.parent(node)))
 

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,7 +39,7 @@ def kept() -> Iterator[None]:
 
 def orders(**given: object) -> dict[str, Any]:
     usual = {"folder": ".", "arguments": [], "tests": [], "coverage": False, "first": False, "plugins": {}}
-    return {**usual, "test_seconds": 30.0, **given}
+    return {**usual, "test_seconds": 30.0, "seconds": 60.0, **given}
 
 
 def collect(tree: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -> tuple[int, dict[str, str]]:
@@ -99,6 +100,19 @@ def test_a_test_that_takes_too_long_fails(tmp_path: Path, monkeypatch: pytest.Mo
     _, ended = collect(made, monkeypatch, test_seconds=0.2, first=True)
 
     assert ended == {"test_inside.py::test_a": "failed"}
+
+
+def test_once_a_test_has_hung_the_others_share_what_time_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hanging = "".join(f"def test_{number}(): time.sleep(60)\n" for number in range(3))
+    made = tree(tmp_path, {"test_inside.py": f"import time\n{hanging}def test_last(): pass"})
+    begun = time.monotonic()
+
+    _, ended = collect(made, monkeypatch, test_seconds=1.5, seconds=4.0)
+
+    assert list(ended.values()) == ["failed", "failed", "failed", "passed"]
+    assert time.monotonic() - begun < 5.5
 
 
 @pytest.mark.parametrize(

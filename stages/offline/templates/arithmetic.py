@@ -8,8 +8,9 @@ from typing import Final
 import libcst as cst
 
 from stages.offline.scope import Kind, Program, Scope
-from stages.offline.source import Source, Splice
+from stages.offline.source import Source, Splice, Where
 from stages.offline.templates.base import Template
+from stages.offline.templates.places import is_load
 
 _NEAR: Final[dict[str, tuple[str, ...]]] = {
     "+": ("-",),
@@ -73,7 +74,9 @@ class TextOperator(Template):
         for node in source.of(cst.BinaryOperation):
             if Kind.TEXT in (source.scope.kind(node.left), source.scope.kind(node.right)):
                 sign = _sign(source, node.operator)
-                yield from (source.token(node.operator, other) for other in ("+", "%", "*") if other != sign)
+                filled = isinstance(node.right, cst.Tuple | cst.Dict)  # only `%` takes one
+                others = ("%",) if filled else ("+", "%", "*")
+                yield from (source.token(node.operator, other) for other in others if other != sign)
 
 
 class AugmentedOperator(Template):
@@ -89,9 +92,11 @@ class AugmentedOperator(Template):
             yield source.token(node.operator, "=")
             yield from (source.token(node.operator, f"{other}=") for other in family if other != sign)
         for target in source.of(cst.AssignTarget):
-            if isinstance(target.target, cst.Name | cst.Attribute | cst.Subscript):
+            if isinstance(target.target, cst.Name | cst.Attribute | cst.Subscript) and not _is_new(source, target):
                 left, right = source.span(target.target)[1], _value_start(source, target)
-                yield from (Splice(left, right, f" {sign}= ", source.statement(target)) for sign in ("+", "-"))
+                kind = source.scope.kind(_assigned(source, target))
+                signs = ("+",) if kind in (Kind.TEXT, Kind.LIST) else ("+", "-")
+                yield from (Splice(left, right, f" {sign}= ", source.statement(target)) for sign in signs)
 
 
 class UnarySign(Template):
@@ -133,6 +138,32 @@ def _operations(source: Source, scope: Scope) -> Iterator[cst.BaseBinaryOp]:
 
 def _sign(source: Source, operator: cst.BaseBinaryOp) -> str:
     return source.cut(operator).strip()
+
+
+def _is_new(source: Program, target: cst.AssignTarget) -> bool:
+    """True for a name that has no value before: nothing can be added to it."""
+    if not isinstance(target.target, cst.Name):
+        return False
+    name, function = target.target.value, source.function(target)
+    if function is not None and any(one.name.value == name for one in function.params.params):
+        return False
+    before = source.once(("assigned", function), lambda: _first_lines(source, function))
+    return source.span(target)[0][0] <= before.get(name, 0)
+
+
+def _first_lines(source: Program, function: Where) -> dict[str, int]:
+    """The line in which each name of a function is first written."""
+    lines: dict[str, int] = {}
+    for node in source.inside(function, cst.Name):
+        if not is_load(source, node):
+            lines.setdefault(node.value, source.span(node)[0][0])
+    return lines
+
+
+def _assigned(source: Source, target: cst.AssignTarget) -> cst.BaseExpression:
+    above = source.parent(target)
+    assert isinstance(above, cst.Assign)
+    return above.value
 
 
 def _value_start(source: Source, target: cst.AssignTarget) -> tuple[int, int]:

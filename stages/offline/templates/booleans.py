@@ -22,15 +22,23 @@ class BooleanOperator(Template):
             yield source.token(node.operator, "or" if isinstance(node.operator, cst.And) else "and")
 
 
-class Negation(Template):
-    """A condition negated, or a `not` taken away."""
+class NotDropped(Template):
+    """A `not` taken away."""
 
-    weight = 0.7
+    weight = 0.9
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in source.of(cst.UnaryOperation):
             if isinstance(node.operator, cst.Not):
                 yield source.replace(node, source.cut(node.expression))
+
+
+class Negation(Template):
+    """A condition negated."""
+
+    weight = 0.7
+
+    def splices(self, source: Program) -> Iterator[Splice]:
         for test in conditions(source):
             if not isinstance(test, cst.UnaryOperation | cst.Comparison):
                 text = source.cut(test)

@@ -67,7 +67,7 @@ class IndexDropped(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in source.of(cst.Subscript):
-            if is_load(source, node):
+            if is_load(source, node) and source.within(node, cst.Annotation) is None:
                 yield source.replace(node, source.whole(node.value))
 
 

@@ -75,6 +75,21 @@ class IdentityOrMembership(Template):
                 yield from (source.token(target.operator, word) for word in words if word not in known)
 
 
+class AnyComparison(Template):
+    """An order or an equality where identity or membership is asked for, and a value is no single one."""
+
+    weight = 0.4
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for _, target in _targets(source):
+            single = isinstance(target.comparator, cst.Name) and target.comparator.value in _SINGLE
+            if isinstance(target.operator, cst.Is | cst.IsNot | cst.In | cst.NotIn) and not single:
+                known = _OTHERS[type(target.operator)]
+                others = (*_ORDER, "==", "!=", "in", "not in")
+                own = source.cut(target.operator).strip()
+                yield from (source.token(target.operator, other) for other in others if other not in (own, *known))
+
+
 class ComparisonSides(Template):
     """The two sides of a comparison swapped."""
 

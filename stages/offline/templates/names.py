@@ -54,6 +54,11 @@ for _group in _ALIKE:
 _NAMES_AT_MOST: Final = 14
 """Names tried for one name."""
 
+_EXCEPTIONS: Final = (
+    *("ValueError", "TypeError", "KeyError", "IndexError", "AttributeError", "ZeroDivisionError", "Exception"),
+    *("StopIteration", "OSError", "ImportError", "UnicodeError", "RuntimeError", "LookupError", "OverflowError"),
+)
+
 
 class NameReplaced(Template):
     """Another name in scope that may hold the same kind of thing."""
@@ -166,18 +171,9 @@ class ExceptionReplaced(Template):
         in_file = dict.fromkeys(
             node.value for node in source.every(cst.Name) if node.value.endswith(("Error", "Exception"))
         )
-        usual = (
-            "ValueError",
-            "TypeError",
-            "KeyError",
-            "IndexError",
-            "AttributeError",
-            "ZeroDivisionError",
-            "Exception",
-        )
         for node in source.of(cst.Name):
             if node.value in in_file and source.within(node, cst.Raise | cst.ExceptHandler) and is_load(source, node):  # type: ignore[arg-type]
-                others = [name for name in dict.fromkeys((*in_file, *usual)) if name != node.value]
+                others = [name for name in dict.fromkeys((*in_file, *_EXCEPTIONS)) if name != node.value]
                 yield from (source.replace(node, name) for name in others)
 
 

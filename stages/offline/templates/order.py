@@ -14,6 +14,10 @@ from stages.offline.templates.base import Template
 
 _FIXED: Final = (cst.Subtract, cst.Divide, cst.FloorDivide, cst.Modulo, cst.Power, cst.LeftShift, cst.RightShift)
 
+_TEXTS: Final = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
+_ORDERED: Final = ("isinstance", "issubclass", "getattr", "setattr", "hasattr", "super")
+"""Functions whose arguments nobody swaps unseen: what comes out fails at once."""
+
 
 class SwappedArguments(Template):
     """Two arguments of a call swapped."""
@@ -22,6 +26,8 @@ class SwappedArguments(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in source.of(cst.Call):
+            if isinstance(node.func, cst.Name) and node.func.value in _ORDERED:
+                continue
             plain = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
             yield from _pairs(source, source.scope, plain)
             named = [arg.value for arg in node.args if arg.keyword is not None]
@@ -35,6 +41,8 @@ class SwappedOperands(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in source.of(cst.BinaryOperation):
+            if isinstance(node.left, _TEXTS) and isinstance(node.operator, cst.Modulo):
+                continue  # a text and what is put into it
             sure = isinstance(node.operator, _FIXED)
             if (sure or isinstance(node.operator, cst.Add)) and source.cut(node.left) != source.cut(node.right):
                 yield source.swap(node.left, node.right)

@@ -260,6 +260,15 @@ def test_run_passes_its_wishes_on() -> None:
     assert workspace.runs == [(CheckId("pytest"), (RED,))]
 
 
+def test_run_in_a_hurry_passes_the_seconds_on() -> None:
+    workspace = TreeInMemory()
+
+    for seconds in (2, 0):
+        use(workspace, "run", check="pytest", tests=[RED], seconds=seconds)
+
+    assert workspace.hurries == [2.0, 1.0]
+
+
 # --- hostile calls ---------------------------------------------------------------------------------------------------
 
 HOSTILE: list[tuple[str, dict[str, Any]]] = [

@@ -12,7 +12,14 @@ LINES = [
     ("comparison sides", "if n < limit:", "if limit < n:"),
     ("comparison widened", "if len(items) == 0:", "if len(items) <= 1:"),
     ("boolean operator", "if n and limit:", "if n or limit:"),
-    ("negation", "if not n:", "if n:"),
+    ("unknown name", "total = n + limti", "total = n + limit"),
+    ("unknown name", "total = lem(items)", "total = len(items)"),
+    ("not dropped", "if not n:", "if n:"),
+    ("any comparison", "if n is limit:", "if n < limit:"),
+    ("any comparison", "if n not in items:", "if n > items:"),
+    ("loop over", "for k in []:", "for k in items:"),
+    ("loop over", "for k, v in []:", "for k, v in enumerate(items):"),
+    ("loop over", "for k in range(n):", "for k in range(len(items)):"),
     ("negation", "if n and limit:", "if not (n and limit):"),
     ("negation", "if n and limit:", "if n and not limit:"),
     ("truth", "seen = True", "seen = False"),
@@ -127,6 +134,21 @@ METHODS = "\n    def g(self):\n        return 1\n\n    def h(self):\n        ret
 
 # Whole functions, where more than one line takes part.
 BLOCKS = [
+    (
+        "decorator added",
+        "class Work:\n    def size(self):\n        return 1\n",
+        "class Work:\n    @property\n    def size(self):\n        return 1\n",
+    ),
+    (
+        "decorator added",
+        "class Work:\n    @kept\n    def make(cls):\n        return cls()\n",
+        "class Work:\n    @classmethod\n    @kept\n    def make(cls):\n        return cls()\n",
+    ),
+    (
+        "decorator added",
+        "@kept\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n",
+        "@kept\ndef one():\n    return 1\n\n\n@kept\ndef two():\n    return 2\n",
+    ),
     (
         "statement dropped",
         "def f(n):\n    n += 1\n    # keep\n    return n\n",

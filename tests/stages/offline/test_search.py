@@ -190,3 +190,59 @@ def test_a_red_test_that_has_nothing_to_do_with_it_costs_nothing() -> None:
 
     assert gate(tree) == ["tests/test_other.py::test_other"]
     assert tree.candidate_runs == 1
+
+
+def test_an_edit_that_takes_longer_than_it_may_in_a_hurry_has_its_time_at_the_end() -> None:
+    work = """
+        def total(n):
+            found = 0
+            for k in range(n):
+                found += 1
+            return found - 1
+        """
+    tree = ground(work, "def test_work():\n    assert total(5_000) == 5_000\n")
+
+    played = play(prompt("Develop"), tree, candidate_runs=2_000)
+
+    runs = [arguments for name, arguments in tree.asked if name == "run"]
+    assert gate(tree) == []
+    assert "passes now" in played.answer["summary"]
+    assert "seconds" not in runs[-1]
+    assert sum("seconds" in one for one in runs) > sum("seconds" not in one for one in runs)
+
+
+def test_what_python_says_is_unknown_is_replaced_first() -> None:
+    work = """
+        LIMIT = 10
+
+
+        def bounded(values):
+            found = []
+            for value in values:
+                if value < LIMT:
+                    found.append(value)
+            return found
+        """
+    tree = ground(work, "def test_work():\n    assert bounded([1, 20]) == [1]\n")
+
+    play(prompt("Develop"), tree)
+
+    assert "value < LIMIT" in tree.files["src/work.py"]
+    assert tree.candidate_runs <= 4
+
+
+def test_the_condition_that_led_to_an_exception_is_tried_before_what_the_exception_says() -> None:
+    work = """
+        def checked(name, size):
+            label = "%s: %d" % (name, size)
+            if not size:
+                raise ValueError("too many " + label + " of " + str(size - 1))
+            return label
+        """
+    tree = ground(work, "def test_work():\n    assert checked('a', 2) == 'a: 2'\n    assert checked('', 0) == ': 0'\n")
+    tree.files["src/work.py"] = tree.files["src/work.py"].replace("if not size", "if size")
+
+    play(prompt("Develop"), tree)
+
+    assert tree.candidate_runs <= 40
+    assert gate(tree) == []
