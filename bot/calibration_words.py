@@ -99,9 +99,9 @@ def _bars(spread: Spread, threshold: float, terminal: Terminal) -> None:
         "Best scores: of questions without an answer (left), of answered ones by their note (right)", Look.HEAD
     )
     for number, unanswered in enumerate(spread.unanswered):
-        begins, ends = spread.step(number), spread.step(number + 1)
+        begins = spread.step(number)
         answered = spread.answered[number] if spread.answered else 0.0
-        mark = " ← threshold" if begins <= threshold < ends or (number == 0 and threshold < begins) else ""
+        mark = " ← threshold" if number == spread.place(threshold) else ""
         left = f"{_bar(unanswered / most):<{_BAR}} {100 * unanswered:5.1f} %"
         right = f"   {_bar(answered / most):<{_BAR}} {100 * answered:5.1f} %" if spread.answered else ""
         terminal.line(f"  {begins:5.2f}  {left}{right}{mark}", Look.GOOD if mark else Look.PLAIN)

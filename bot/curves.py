@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.intervals import Share
@@ -26,7 +26,11 @@ class Spread:
 
     def step(self, number: int) -> float:
         """Where a step begins."""
-        return self.low + (self.high - self.low) * number / len(self.unanswered)
+        return self.low + (self.high - self.low) * number / BINS
+
+    def place(self, score: float) -> int:
+        """The step that a score belongs to; the first or last for one beyond them."""
+        return max(0, min(BINS - 1, int(BINS * (score - self.low) / (self.high - self.low))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +69,14 @@ def _spread(measured: Measured) -> Spread:
     everything = [*measured.false, *own, measured.calibration.threshold]
     low, high = min(0.0, *everything), max(everything)
     high = high if high > low else low + 1.0
-    return Spread(
-        low=low,
-        high=high,
-        unanswered=_shares(measured.false, low, high),
-        answered=_shares(own, low, high) if own else (),
-    )
+    empty = Spread(low=low, high=high, unanswered=(), answered=())
+    return replace(empty, unanswered=_shares(empty, measured.false), answered=_shares(empty, own) if own else ())
 
 
-def _shares(scores: Sequence[float], low: float, high: float) -> tuple[float, ...]:
+def _shares(over: Spread, scores: Sequence[float]) -> tuple[float, ...]:
     counts = [0] * BINS
     for score in scores:
-        counts[min(BINS - 1, int(BINS * (score - low) / (high - low)))] += 1
+        counts[over.place(score)] += 1
     return tuple(count / max(1, len(scores)) for count in counts)
 
 
