@@ -18,10 +18,14 @@ from stages.remote import Remote, RemoteUnreachable, fault
 FETCH_SECONDS: Final = 900.0
 # What old repositories of good faith have; everything else that git's own check refuses is refused.
 _OLD_FAULTS: Final = ("zeroPaddedFilemode", "missingSpaceBeforeDate", "badTimezone", "missingEmail", "badDate")
+OWN: Final = "ticketsmith/"  # how our branches begin
+_ORIGIN: Final = "refs/remotes/origin/"
+_ONLY_THESE: Final = (
+    "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules",
+)  # fmt: skip
 _CHECKED: Final = {
     "fetch.fsckObjects": "true",
     **{f"fetch.fsck.{name}": "ignore" for name in _OLD_FAULTS},
-    "fetch.recurseSubmodules": "false",
     "fetch.writeCommitGraph": "false",
 }
 
@@ -41,44 +45,46 @@ class Mirror:
         return self._git
 
     def fetch(self, remote: Remote, branch: str, *, seconds: float = FETCH_SECONDS) -> CommitId:
-        """The newest commit of a branch, with its history, which is then here; the default branch is called so.
+        """The newest commit of a branch, which becomes the default one here, with its history; our own branches too.
 
-        A stall is tried once more. Raises the errors of `stages.remote`; a branch that is not there is NoSuchRemoteRef.
+        Nothing is checked out. A stall is tried once more. Raises the errors of `stages.remote`: a branch that is not
+        there is NoSuchRemoteRef.
         """
         with self._alone():
             self._make(remote)
-            head = f"refs/remotes/origin/{branch}"
-            self._take(remote, f"+refs/heads/{branch}:{head}", seconds)
+            head = f"{_ORIGIN}{branch}"
+            self._take(remote, (f"+refs/heads/{branch}:{head}", f"+refs/heads/{OWN}*:{_ORIGIN}{OWN}*"), seconds)
+            self._forget_others(head)
             commit = self._git.run("rev-parse", "--verify", "--end-of-options", f"{head}^{{commit}}").decode().strip()
-            self._git.run("symbolic-ref", "refs/remotes/origin/HEAD", head)
+            self._git.run("symbolic-ref", f"{_ORIGIN}HEAD", head)
             self._git.run("update-ref", "--no-deref", "HEAD", commit)
             return CommitId(commit)
 
-    def fetch_commit(self, remote: Remote, commit: CommitId, *, seconds: float = FETCH_SECONDS) -> None:
-        """One commit with its history, wherever it stands there. Raises the errors of `stages.remote`."""
-        with self._alone():
-            self._make(remote)
-            if self._git.ask("cat-file", "-e", f"{commit}^{{commit}}") is None:
-                self._take(remote, commit, seconds)
-
-    def remove(self) -> None:
-        """Forget it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def has(self, commit: CommitId) -> bool:
+        """Whether a branch that was fetched last leads to this commit."""
+        return bool(self._git.ask("for-each-ref", "--count=1", f"--contains={commit}", _ORIGIN))
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _take(self, remote: Remote, wanted: str, seconds: float) -> None:
+    def _take(self, remote: Remote, wanted: tuple[str, ...], seconds: float) -> None:
         try:
             self._taken(remote, wanted, seconds)
         except RemoteUnreachable:
             self._taken(remote, wanted, seconds)
 
-    def _taken(self, remote: Remote, wanted: str, seconds: float) -> None:
+    def _taken(self, remote: Remote, wanted: tuple[str, ...], seconds: float) -> None:
         git = remote.reached_by(replace(self._git, settings=_CHECKED), seconds=seconds)
-        said = git.try_to("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", remote.url, wanted)
+        said = git.try_to("fetch", *_ONLY_THESE, remote.url, *wanted)
         if said.status != 0:
             self._unlock()
             raise fault(remote.url, said)
+
+    def _forget_others(self, head: str) -> None:
+        """What was the default branch once leads to nothing any more."""
+        listed = self._git.run("for-each-ref", "--format=%(refname)", _ORIGIN).decode().split()
+        for name in listed:
+            if name not in (head, f"{_ORIGIN}HEAD") and not name.startswith(f"{_ORIGIN}{OWN}"):
+                self._git.run("update-ref", "--no-deref", "-d", name)
 
     def _make(self, remote: Remote) -> None:
         if not (self.folder / ".git" / "HEAD").is_file():

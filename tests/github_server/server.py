@@ -168,7 +168,8 @@ class Handler(BaseHTTPRequestHandler):
         repository = site.state.repository(f"{found['owner']}/{found['name']}")
         token = site.state.tokens.get(exchange.token)
         pushing = git_http.writes(exchange.path, query)
-        exchange.status = _git_access(site, repository, token, pushing=pushing)
+        unknown = bool(exchange.token) and token is None
+        exchange.status = 401 if unknown else _git_access(site, repository, token, pushing=pushing)
         if exchange.status != 200 or repository is None:
             ask = [("www-authenticate", 'Basic realm="GitHub"')] if exchange.status == 401 else []
             text = {401: b"Bad credentials", 404: b"Repository not found."}.get(exchange.status, b"Permission denied.")
