@@ -29,6 +29,9 @@ def tell(made: Renewed, curves: Curves, terminal: Terminal) -> None:
     terminal.line(f"Threshold {found.threshold:.3f}, {found.notes} notes", Look.HEAD)
     terminal.line(f"  rests on {_RESTS_ON[found.basis]}")
     terminal.line(f"  questions without an answer that got a note: {share(found.false)}")
+    if not found.held:
+        more = f"  that is more than {100 * found.level:g} %: the stricter threshold stays; notes publish all the same"
+        terminal.line(more, Look.BAD)
     terminal.line(f"  {bound(found)}", Look.GOOD if found.proven else Look.QUIET)
     if found.found.of:
         terminal.line(f"  tickets that got their note: {share(found.found)}")

@@ -61,6 +61,19 @@ def test_json_has_every_figure(tmp_path: Path) -> None:
     assert [point["false_admission"]["of"] for point in found["curve"]] == [110] * 7
 
 
+def test_where_notes_find_their_siblings_that_is_said_and_the_stricter_threshold_stays(tmp_path: Path) -> None:
+    pairs = {f"{FOLDER}/n{n}.md": topic(n // 2).text + f" part{n}" for n in range(40)}
+    typed = line(tmp_path, pairs)
+
+    first = typed.type("memory", "calibrate", *typed.at).stdout
+    second = typed.type("memory", "calibrate", *typed.at).stdout
+
+    assert "that is more than 1 %: the stricter threshold stays; notes publish all the same" in first
+    assert "rests on public reports" in first
+    assert "rests on the calibration before" in second
+    assert "  before: threshold 0.516, 40 notes" in second
+
+
 @pytest.mark.parametrize("tickets", [True, False])
 def test_the_picture_says_in_words_what_it_shows(tmp_path: Path, tickets: bool) -> None:
     typed = line(tmp_path, notes(30, tickets=tickets))
