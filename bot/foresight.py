@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot.alert import asking_of, signatures_of, view_of
+from bot.alert import asking_of, view_of
 from bot.app import App
 from bot.failures import renew_keys
 from bot.sources import default_commit, read_config, read_sources
 from memory.calibration import Calibration
+from memory.signature import Explanation, explain
 from memory.types import ErrorSignature, MemoryContext
 from memory.upkeep import Due
 from stages.case import Case
@@ -22,10 +23,15 @@ from stages.ticket import Ticket
 class Foresight:
     """What was found in a ticket, and what recall chose for it."""
 
-    signatures: tuple[ErrorSignature, ...]
+    explanation: Explanation
     context: MemoryContext
     calibration: Calibration | None
     due: Due | None
+
+    @property
+    def signatures(self) -> tuple[ErrorSignature, ...]:
+        """What was found in the ticket, best first."""
+        return tuple(one.signature for one in self.explanation.found)
 
     @property
     def measured(self) -> str:
@@ -37,7 +43,16 @@ class Foresight:
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
-            "signatures": [asdict(signature) for signature in self.signatures],
+            "cleaned": list(self.explanation.cleaned),
+            "signatures": [
+                {
+                    **asdict(one.signature),
+                    "lines": one.lines,
+                    "chain": one.chain,
+                    "seen": [asdict(s) for s in one.frames],
+                }
+                for one in self.explanation.found
+            ],
             "context": {key: value for key, value in asdict(self.context).items() if key != "seal"},
             "calibration": asdict(self.calibration) | {"at": self.calibration.at.isoformat()}
             if self.calibration
@@ -53,11 +68,12 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
     now, scope = app.book.now(), app.scope(repository)
     renew_keys(app.stores, scope, repository, commit)
     version = app.stores.memory.publish_sources(scope, read_sources(repository, commit, config), now)
-    found = signatures_of(ticket, view_of(repository.files(commit)))
+    explanation = explain(ticket.title, ticket.text, view_of(repository.files(commit)))
+    found = tuple(one.signature for one in explanation.found)
     asking = asking_of(scope, now, found, config.environment, config.memory.rule)
     query = Case(ticket=ticket, asking=asking).query(entry_point)
     return Foresight(
-        signatures=found,
+        explanation=explanation,
         context=app.stores.context(query, version),
         calibration=app.stores.memory.calibration(version),
         due=app.stores.upkeep.due(version),

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot import decisions, facts
-from bot.alert import asking_of, both, signatures_of, signatures_of_red, view_of
+from bot.alert import asking_of, both, signatures_of_red, view_of
 from bot.attempts import Attempts, Found
 from bot.baseline import Baseline
 from bot.bench import Bench
@@ -21,9 +21,10 @@ from bot.related import duplicate_of, mark_recurred
 from bot.run import Run, RunState
 from bot.sent_back import next_attempt
 from bot.sources import default_commit, read_sources
+from bot.why_signature import in_short
 from memory.database import DatabaseFull
 from memory.errors import MemoryFault
-from memory.signature import label
+from memory.signature import explain, label
 from memory.types import Drop, DropCause, Evidence, MemoryVersion, NotOurs, NotOursCause
 from stages.agents.model import NoModel, UnknownPrice
 from stages.body import changed
@@ -146,10 +147,14 @@ class Runner:
         pursuit, run = self._pursuit, self._pursuit.run
         pursuit.environment, pursuit.known = self._bench.config.environment, base.known
         pursuit.view = view_of(pursuit.repository.files(run.base))
-        pursuit.signatures = signatures_of(run.ticket, pursuit.view)
+        read = explain(run.ticket.title, run.ticket.text, pursuit.view).found
+        pursuit.signatures = tuple(one.signature for one in read)
         pursuit.journal.at("ticket")
-        shown = ", ".join(label(signature) for signature in pursuit.signatures)
-        pursuit.tell(facts.Decided(what=f"the ticket shows {shown}" if shown else "the ticket shows no error text"))
+        pursuit.tell(
+            *(facts.Decided(what=f"the ticket shows {label(one.signature)}", because=in_short(one)) for one in read)
+        )
+        if not read:
+            pursuit.tell(facts.Decided(what="the ticket shows no error text"))
         if without := changed(run.ticket):
             pursuit.tell(facts.Decided(what="no model reads all of the ticket", because=without))
         asking = asking_of(

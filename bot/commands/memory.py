@@ -17,6 +17,7 @@ from bot.node import Look
 from bot.sources import default_commit, read_config, read_sources
 from bot.ticket_file import read_ticket
 from bot.why import candidates_told, notes_told
+from bot.why_signature import signatures_told
 from memory.lessons import render
 from memory.types import Chunk, Lesson
 from stages.prompt import EntryPoint, render_section
@@ -112,16 +113,8 @@ memory.add_command(calibrate)
 def _tell(seen: Foresight) -> None:
     terminal = out()
     terminal.line("Signatures", Look.HEAD)
-    for signature in seen.signatures:
-        terminal.line(
-            f"  {signature.kind} · {signature.language} · {signature.type or '(no type)'} · {signature.template}"
-        )
-        for frame in signature.frames:
-            terminal.line(f"    frame {frame}")
-        for level, key in signature.keys.items():
-            terminal.line(f"    key {level}: {key}")
-    if not seen.signatures:
-        terminal.line("  none: no trace, test or error line was found in the ticket")
+    for line in signatures_told(seen.explanation):
+        terminal.line(f"  {line}")
     context = seen.context
     terminal.line(f"Lessons: {len(context.lessons.shown)} of {context.lessons.eligible} got in", Look.HEAD)
     _told(candidates_told(context.lessons))

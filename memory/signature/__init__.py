@@ -5,13 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from memory.signature.explaining import Explained, Explanation, Seen, explain
 from memory.signature.extract import signatures_of
 from memory.signature.headlines import headline, label
 from memory.signature.keys import ALGO
 from memory.signature.shapes import RepoView
 from memory.types import ErrorSignature
 
-__all__ = ["ALGO", "LEVELS", "STRONG", "Match", "RepoView", "headline", "label", "match", "shows", "signatures"]
+__all__ = [
+    "ALGO",
+    "LEVELS",
+    "STRONG",
+    "Explained",
+    "Explanation",
+    "Match",
+    "RepoView",
+    "Seen",
+    "explain",
+    "headline",
+    "label",
+    "match",
+    "shows",
+    "signatures",
+]
 
 LEVELS = ("x", "f", "c", "t")
 """From the whole trace to words alone."""

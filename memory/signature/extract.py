@@ -30,6 +30,7 @@ SIGNATURES_AT_MOST = 3
 FAMILIES: tuple[Family, ...] = (PYTHON, PYTEST, JAVA, DOTNET, JAVASCRIPT, GO, RUST, RUBY, PHP, PHP_CONSOLE)
 # Their texts look like parts of the others': read only where those found nothing.
 LAST_FAMILIES: tuple[Family, ...] = (SWIFT, NATIVE, VALGRIND)
+ALL_FAMILIES = (*FAMILIES, *LAST_FAMILIES)
 FINDERS: tuple[tuple[tuple[str, ...], Callable[[Sequence[str], RepoView], list[Finding]]], ...] = (
     (pytest_output.HINTS, pytest_output.find),
     (runners.HINTS, runners.find),
@@ -45,22 +46,28 @@ _log = logging.getLogger(__name__)
 
 def signatures_of(title: str, body: str, repo: RepoView) -> list[ErrorSignature]:
     """At most three signatures, those with frames of the program first."""
+    return read(title, body, repo)[1]
+
+
+def read(title: str, body: str, repo: RepoView) -> tuple[Text, list[ErrorSignature]]:
+    """The same, with the cleaned text that they were found in."""
     text = clean(title, body)
     found = list(_found(text, repo))
     common = without_common_prefix(text)
     if common:
         # A writer of logs that nobody has heard of, or lines that are alike: what can be read then tells which.
         bare, nearly_all = list(_found(common[0], repo)), common[1]
-        found = max((bare, found) if nearly_all else (found, bare), key=_read)
+        best = max((bare, found) if nearly_all else (found, bare), key=_told)
+        text, found = (common[0] if best is bare else text), best
     ranked = sorted(found, key=lambda pair: pair[0])
     kept: list[ErrorSignature] = []
     for _, signature in ranked:
         if not any(_same(signature, other) for other in kept):
             kept.append(signature)
-    return kept[:SIGNATURES_AT_MOST]
+    return text, kept[:SIGNATURES_AT_MOST]
 
 
-def _read(found: Sequence[tuple[int, ErrorSignature]]) -> tuple[int, int]:
+def _told(found: Sequence[tuple[int, ErrorSignature]]) -> tuple[int, int]:
     """How much was read: the most frames of one trace, and what else has a strong key."""
     strong = [signature for _, signature in found if _is_strong(signature)]
     return max((len(one.frames) for one in strong if one.kind == "trace"), default=0), len(strong)
@@ -78,7 +85,7 @@ def _same(one: ErrorSignature, other: ErrorSignature) -> bool:
 def _found(text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
     whole = text.whole
     strong = False
-    for family in (*FAMILIES, *LAST_FAMILIES):
+    for family in ALL_FAMILIES:
         if strong and family in LAST_FAMILIES:
             break
         if any(hint in whole for hint in family.hints):
@@ -87,16 +94,16 @@ def _found(text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
                 yield rank, signature
     for hints, find in FINDERS:
         if any(hint in whole for hint in hints):
-            for finding in _tried(partial(find, text.lines, repo)):
+            for finding in tried(partial(find, text.lines, repo)):
                 strong = strong or finding.strong
                 yield 1, _signature(finding, text)
     if not strong:
-        for finding in _tried(partial(messages.find, text.lines)):
+        for finding in tried(partial(messages.find, text.lines)):
             yield 3, _signature(finding, text)
 
 
 def _traces(family: Family, text: Text, repo: RepoView) -> Iterator[tuple[int, ErrorSignature]]:
-    for trace in _tried(partial(family.parse, text.lines))[:TRACES_AT_MOST]:
+    for trace in tried(partial(family.parse, text.lines))[:TRACES_AT_MOST]:
         if trace.handled:
             continue
         parts = parts_of(trace, family, repo)
@@ -133,7 +140,8 @@ def _signature(finding: Finding, text: Text) -> ErrorSignature:
     )
 
 
-def _tried(parse: Callable[[], list[_Found]]) -> list[_Found]:
+def tried(parse: Callable[[], list[_Found]]) -> list[_Found]:
+    """What a parser finds; nothing where it fails."""
     # Parsers read hostile text: a fault in one must not lose the ticket, the next one goes on.
     try:
         return parse()

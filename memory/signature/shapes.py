@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -87,6 +88,10 @@ class Text:
     @property
     def whole(self) -> str:
         return "\n".join(self.lines)
+
+    def line_of(self, at: int) -> int:
+        """The line that a character of the whole is in."""
+        return bisect_right(self.starts, at) - 1
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Characters from line `first` to the end of line `last`."""

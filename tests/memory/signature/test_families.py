@@ -47,10 +47,10 @@ def test_what_checks_arguments_and_what_makes_exceptions_is_no_culprit() -> None
 
 
 def test_a_fault_of_one_parser_does_not_lose_the_ticket(caplog: pytest.LogCaptureFixture) -> None:
-    from memory.signature.extract import _tried
+    from memory.signature.extract import tried
 
     def broken() -> list[int]:
         return [][0]
 
-    assert _tried(broken) == []
+    assert tried(broken) == []
     assert "failed" in caplog.text
