@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.outbox.words import unlinked
 from bot.run import Run
 from memory.text import one_line
 from memory.types import CommitId
@@ -79,8 +80,11 @@ def branch_name(run: Run) -> str:
 
 
 def commit_message(run: Run) -> str:
-    """A subject from the ticket's title, cleaned, and where it comes from; no trailer can be forged in it."""
-    subject = one_line(run.ticket.title)[:_TITLE_AT_MOST].strip() or "Fix a ticket"
+    """A subject from the ticket's title, cleaned, and where it comes from; no trailer can be forged in it.
+
+    Merged, a commit closes the issues that it names and calls who it mentions: it names none.
+    """
+    subject = unlinked(one_line(run.ticket.title)[:_TITLE_AT_MOST].strip()) or "Fix a ticket"
     return f"Fix: {subject}\n\nRun {run.id}, ticket {run.ticket.id}.\n"
 
 
