@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter
@@ -28,6 +29,8 @@ from bot.job import Closed, Gone, GoneCause
 from bot.run import Run, RunState
 from memory.errors import Told
 from memory.types import CommitId, DropCause
+from stages.remote import follows
+from stages.repository import Repository
 
 _MIRRORED: Final = TypeAdapter(Mirrored)
 _LOOK_AGAIN: Final = timedelta(minutes=1)
@@ -151,7 +154,11 @@ class Judging:
             self._leaving.ended(run, course)
             return Settled(outcome=run.outcome)
         try:
-            errand.once(CourseStep.MIRROR, _MIRRORED, lambda: self._mirrors.fetch(errand.forge.repository(errand.ref)))
+            mirrored = errand.once(
+                CourseStep.MIRROR, _MIRRORED, lambda: self._mirrors.fetch(errand.forge.repository(errand.ref))
+            )
+            if commit and course.merged and not _holds(mirrored, commit, course.merged):
+                return Settled(outcome="the merge is not in what was deployed")
             run = errand.steps.each_time(CourseStep.JUDGE, lambda: verified(errand.app, run, commit))
         except BeingWorkedOn as other:
             return Waits(until=errand.now() + _LOOK_AGAIN, why=str(other))
@@ -170,6 +177,10 @@ class Judging:
         if not run.open:
             self._leaving.ended(run, course)
         return Settled(outcome=run.outcome or run.state.value)
+
+
+def _holds(mirrored: Mirrored, commit: CommitId, merged: CommitId) -> bool:
+    return follows(Repository.open(Path(mirrored.folder)).git, commit, merged)
 
 
 def verified(app: App, run: Run, commit: CommitId | None) -> Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 
 class CourseStep(StrEnum):
@@ -29,6 +29,12 @@ class CourseStep(StrEnum):
     CLOSE = "close"  # our own pull request
     DELETE = "delete"  # our own branch
     TELL = "tell"  # the status comment, last
+
+
+OWN_RECORD: Final = frozenset(
+    {CourseStep.MARK, CourseStep.ANSWER, CourseStep.OPEN, CourseStep.PURSUE, CourseStep.JUDGE, CourseStep.TELL}
+)
+"""Steps whose effect is their record, or that show how things stand now: they are done each time."""
 
 
 class Moment(StrEnum):

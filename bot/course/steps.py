@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from sqlmodel import col, func, select
 
 from bot.book import Book
-from bot.course.points import CourseStep, Moment, Reached, nothing
+from bot.course.points import OWN_RECORD, CourseStep, Moment, Reached, nothing
 from bot.course.tables import CourseStepRow
 
 T = TypeVar("T")
@@ -23,6 +23,7 @@ class JobSteps:
 
     def once(self, step: CourseStep, kind: TypeAdapter[T], work: Callable[[], T], *, of: str = "") -> T:
         """What the step gave, kept from an earlier time or from `work`. `of` tells steps of one name apart."""
+        assert step not in OWN_RECORD
         if (kept := self.kept(step, kind, of=of)) is not None:
             return kept
         self._reached(step, Moment.BEFORE_EFFECT)
@@ -42,10 +43,10 @@ class JobSteps:
 
     def each_time(self, step: CourseStep, work: Callable[[], T]) -> T:
         """What `work` gives, which keeps a record of its own, or tells people how things stand now."""
+        assert step in OWN_RECORD
         self._reached(step, Moment.BEFORE_EFFECT)
         value = work()
         self._reached(step, Moment.AFTER_EFFECT)
-        self._reached(step, Moment.AFTER_RECORD)
         return value
 
     def count(self) -> int:

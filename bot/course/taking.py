@@ -23,7 +23,7 @@ from bot.course.texts import announced
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
 from bot.errors import LetGo
 from bot.forge.errors import ForgeFault, Gone, Moved, NotThere
-from bot.job import Closed, Deployed, FollowUp, Job, JobKind, Start, StartCause, Unlabelled
+from bot.job import Closed, Deployed, FollowUp, Job, JobKind, NewJob, Start, StartCause, Unlabelled
 from bot.job import Gone as GoneData
 from bot.outbox.errors import OutboxFault
 from bot.outbox.types import OwnLabel
@@ -130,6 +130,8 @@ class CourseOfJob:
                 return FollowUps(errand, job.data).receive(course) if course else Settled(outcome="no run of ours")
             case JobKind.VERIFY:
                 assert isinstance(job.data, Deployed)
+                if not errand.number:
+                    return self._judge_all(job.data)
                 return Judging(errand, self._mirrors, self._leaving).deployed(course, job.data.commit)
             case JobKind.CLOSED:
                 assert isinstance(job.data, Closed)
@@ -217,6 +219,25 @@ class CourseOfJob:
         if isinstance(job.data, Start):
             return job.data.cause is not StartCause.SWEPT
         return job.kind is not JobKind.REQUEUE or anew
+
+    def _judge_all(self, data: Deployed) -> Outcome:
+        """A deployment that belongs to no branch of ours may hold any patch that was merged: each is looked at."""
+        errand, job = self._errand, self._errand.job
+        merged = [course for course in errand.courses.unfinished(repository=errand.ref.id) if course.merged]
+        for course in merged:
+            subject = f"deployed:{course.run}:{data.deployment}"
+            errand.jobs.wish(
+                NewJob(
+                    kind=job.kind,
+                    ref=errand.ref,
+                    number=course.number,
+                    subject=subject,
+                    actor=None,
+                    at=job.at,
+                    data=data,
+                )
+            )
+        return Settled(outcome=f"merged patches to look at: {len(merged)}")
 
     # --- Inside ------------------------------------------------------------------------------------------------------
 
