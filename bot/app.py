@@ -362,4 +362,4 @@ class App:
             program = program_for(command, self.settings.outside)
             return lambda journal: ProgramAgent(journal, program, sandbox)
         model = model_of(name, self.settings)
-        return lambda journal: Loop(journal, model)
+        return lambda journal: Loop(journal, model, clean=self.scrubber.without_values)

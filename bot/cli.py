@@ -6,12 +6,14 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 import click
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "app": ("bot.commands.app:app", "Make the GitHub App."),
+    "ci": ("bot.commands.ci:ci", "One run inside a job of GitHub Actions."),
     "demo": ("bot.commands.demo:demo", "Fix a bundled ticket with the embedded model, and show what was learnt."),
     "doctor": ("bot.commands.doctor:doctor", "Check what the GitHub App stands on, one line each with the way out."),
     "fix": ("bot.commands.fix:fix", "Take a ticket from a file to a tested patch on a branch."),
@@ -41,19 +43,20 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
+        from bot.last_words import clean
         from bot.leaving import INTERRUPTED, UNUSABLE, exit_status_of, sentence
         from memory.errors import Told
 
         try:
             return super().invoke(ctx)
         except Told as error:
-            click.echo(f"Error: {sentence(error)}", err=True)
+            click.echo(f"Error: {clean(sentence(error))}", err=True)
             ctx.exit(exit_status_of(error))
         except BrokenPipeError:
             raise  # whoever read our output has seen enough: click leaves quietly
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            click.echo(f"Error: {where}{error.strerror or error}.", err=True)
+            click.echo(clean(f"Error: {where}{error.strerror or error}."), err=True)
             ctx.exit(UNUSABLE)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
@@ -71,4 +74,11 @@ def ticketsmith(ctx: click.Context, config: Path | None) -> None:
 
 def main() -> None:
     """The entry point of the installed command."""
+    sys.excepthook = _crashed
     sys.exit(ticketsmith(prog_name="ticketsmith"))
+
+
+def _crashed(_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    from bot.last_words import traceback_of
+
+    click.echo(traceback_of(error.with_traceback(trace)), err=True)

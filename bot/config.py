@@ -159,7 +159,7 @@ def _settings(decided: dict[str, Any], prices: Mapping[str, Price], environment:
         limits=Limits(**limits),
         sandbox=None if sandbox == _AUTO else Level(sandbox),
         prices=prices,
-        hidden=_hidden(environment),
+        hidden=hidden_values(environment),
         **decided,
     )
 
@@ -236,7 +236,7 @@ def _text(path: Path, *, must_exist: bool) -> str:
         raise ConfigUnreadable(source=path, reason=error.strerror or "unknown error") from error
 
 
-def _hidden(environment: Mapping[str, str]) -> tuple[str, ...]:
+def hidden_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Values of key variables, and passwords in URLs. A path to a key is not the key."""
     found = {value for key, value in environment.items() if _KEY_VARIABLE.search(key) and value[:1] not in "/~."}
     found |= {password for value in environment.values() for password in _PASSWORD_IN_URL.findall(value)}

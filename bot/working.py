@@ -89,13 +89,15 @@ class Working:
     @cached_property
     def forge(self) -> Forge:
         app = self._settings.app
+        self._scrubber.learn(key := private_key(app), for_good=True)
         return Forge.for_app(
             app_id=app_id(app),
-            key=private_key(app),
+            key=key,
             base_url=app.base_url,
             clock=self._clock,
             sleep=self._sleep,
             clock_is_wrong=self._clock_is_wrong,
+            learn=self._scrubber.learn,
         )
 
     @cached_property

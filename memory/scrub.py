@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from memory import secret_shapes as shapes
@@ -13,6 +13,7 @@ from memory.secret_hiding import hidden_tokens
 from memory.secret_values import SecretValues
 
 SECRET: Final = "[secret]"  # noqa: S105 - what stands for one
+LEARNT_AT_MOST: Final = 32
 _PASSES_AT_MOST: Final = 6  # a secret may hide behind the end of another one
 _WIDE_GAP = re.compile(r" {9,}")
 _GAP = "\x00"
@@ -31,27 +32,56 @@ class Scrubber:
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._values = SecretValues(values)
+        self._given, self._made = tuple(values), tuple[str, ...]()
+        self._values, self._learnt = SecretValues(self._given), SecretValues()
+
+    def learn(self, value: str, *, for_good: bool = False) -> None:
+        """Know one more secret from now on. Of those that live for an hour only, the newest 32 are kept."""
+        if for_good:
+            self._given = (*self._given, value)
+            self._values = SecretValues(self._given)
+            return
+        self._made = (value, *(one for one in self._made if one != value))[:LEARNT_AT_MOST]
+        self._learnt = SecretValues(self._made)  # one assignment: other threads see the old ones or the new
+
+    @property
+    def mark(self) -> str:
+        """What changes when other lasting values are known; see `SecretValues.mark`."""
+        return self._values.mark
 
     def scrub(self, text: str) -> str:
         """`text` without secrets, NUL characters and lone surrogates, which no database takes."""
         text = text.replace("\x00", "")
         if not text.isascii():
             text = text.encode("utf-8", "replace").decode()
-        for _ in range(_PASSES_AT_MOST):
-            if not (leaks := self.leaks(text)):
-                break
-            text = without(text, leaks, SECRET)
-        return text
+        return _cleaned(text, self.leaks)
+
+    def without_values(self, text: str) -> str:
+        """`text` without the exact values, hidden ones too; what has only the shape of a secret stays as it is.
+
+        For what a model reads of a repository: keys that stand in its tests are no secrets of ours.
+        """
+        return _cleaned(text, self._of_values)
 
     def leaks(self, text: str) -> tuple[Leak, ...]:
         """Where secrets stand in `text`, in order and without overlap; empty for whatever `scrub` gave."""
-        found = [*self._values.leaks(text), *_private_keys(text), *_shapes(text), *_issued(text), *hidden_tokens(text)]
+        found = [*self._of_values(text), *_private_keys(text), *_shapes(text), *_issued(text), *hidden_tokens(text)]
         return joined(leak for leak in found if text[leak.start : leak.end] != SECRET)
 
     def holds_value(self, text: str) -> bool:
         """True when one of the exact values stands in `text`."""
-        return self._values.as_they_are(text)
+        return self._values.as_they_are(text) or self._learnt.as_they_are(text)
+
+    def _of_values(self, text: str) -> tuple[Leak, ...]:
+        return joined((*self._values.leaks(text), *self._learnt.leaks(text)))
+
+
+def _cleaned(text: str, find: Callable[[str], tuple[Leak, ...]]) -> str:
+    for _ in range(_PASSES_AT_MOST):
+        if not (leaks := find(text)):
+            break
+        text = without(text, leaks, SECRET)
+    return text
 
 
 def _private_keys(text: str) -> Iterator[Leak]:

@@ -54,10 +54,14 @@ class Stage(ABC, Generic[Given, Found]):
         """
         if not isinstance(context, MemoryContext):
             raise MissingContext(what=f"the {self.entry_point} stage")
-        prompt = Prompt(entry_point=self.entry_point, context=context, body=self.body(given))
+        prompt = Prompt(entry_point=self.entry_point, context=context, body=self._clean(self.body(given)))
         return self.desk.agent.ask(
             prompt, self.desk.workspace, self.desk.limits, lambda answer: self.read(answer, given)
         )
+
+    def _clean(self, body: str) -> str:
+        """The body without secrets of this configuration, which whoever wrote into it has no business to know."""
+        return self.desk.admission.scrubber.without_values(body)
 
     @abstractmethod
     def query(self, given: Given) -> MemoryQuery:

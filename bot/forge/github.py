@@ -47,10 +47,12 @@ class Forge(IssueReads, PullReads, RepositoryReads, AppReads):
         sleep: Callable[[float], None] = time.sleep,
         timeout: float = TIMEOUT_SECONDS,
         clock_is_wrong: Callable[[timedelta], None] = lambda _: None,
+        learn: Callable[[str], None] = lambda _: None,
     ) -> Forge:
-        """GitHub in the name of an App; `key` is its private key as PEM."""
+        """GitHub in the name of an App; `key` is its private key as PEM. `learn` is told of each token."""
         wire = Wire(base_url, clock=clock, timeout=timeout)
-        return cls._with(wire, Minter(wire, app_id, key, clock=clock, clock_is_wrong=clock_is_wrong), sleep)
+        minter = Minter(wire, app_id, key, clock=clock, clock_is_wrong=clock_is_wrong, learn=learn)
+        return cls._with(wire, minter, sleep)
 
     @classmethod
     def for_token(

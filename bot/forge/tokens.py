@@ -70,6 +70,7 @@ class Minter:
     """Makes tokens in the name of the App; `key` is its private key as PEM.
 
     `skew` is how far GitHub's clock is ahead of ours, as far as it mattered; `clock_is_wrong` is told of it.
+    `learn` is told of each token before anything is done with it.
     """
 
     def __init__(
@@ -80,7 +81,9 @@ class Minter:
         *,
         clock: Callable[[], datetime],
         clock_is_wrong: Callable[[timedelta], None] = lambda _: None,
+        learn: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._learn = learn
         self._wire, self._app_id, self._key, self._clock = wire, app_id, key, clock
         self._clock_is_wrong = clock_is_wrong
         self.skew = timedelta()
@@ -102,6 +105,7 @@ class Minter:
         if found:
             return found.value
         made = self._made(installation, repository, permissions)
+        self._learn(made.value)
         with self._lock:
             self._kept.append(made)
         return made.value

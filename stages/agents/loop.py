@@ -33,12 +33,19 @@ OUTPUT_AT_LEAST: Final = 256  # tokens: with less room no answer is worth asking
 class Loop(Agent):
     """Asks `model` by litellm, which is imported by the first call and never before.
 
-    `sleep` waits that many seconds between tries.
+    `sleep` waits that many seconds between tries; `clean` takes secrets out of what tools tell the model.
     """
 
-    def __init__(self, journal: Journal, model: Model, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        model: Model,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clean: Callable[[str], str] = str,
+    ) -> None:
         super().__init__(journal)
-        self._model, self._sleep = model, sleep
+        self._model, self._sleep, self._clean = model, sleep, clean
 
     def check(self) -> Ready:
         """What is known of the model without calling it. Raises NoModel, UnknownPrice, and Parked without a key."""
@@ -61,7 +68,7 @@ class Loop(Agent):
         """Raises NoModel and UnknownPrice before any cost, and what `Agent.ask` raises."""
         caller = Caller(self.check(), limits, self._journal, self._sleep)
         tools = Tools(prompt.entry_point, workspace, limits)
-        Work(caller.ask, tools, self._journal, reading).through(Conversation(prompt.text))
+        Work(caller.ask, tools, self._journal, reading, self._clean).through(Conversation(prompt.text))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,8 +26,15 @@ _CUT: Final = "Your answer was stopped at its limit of length. Do less in one ca
 class Work:
     """One conversation: which calls were made, and how often the model missed."""
 
-    def __init__(self, ask: Ask, tools: Tools, journal: Journal, reading: Reading[Found]) -> None:
-        self._ask, self._tools, self._journal, self._reading = ask, tools, journal, reading
+    def __init__(
+        self,
+        ask: Ask,
+        tools: Tools,
+        journal: Journal,
+        reading: Reading[Found],
+        clean: Callable[[str], str] = str,
+    ) -> None:
+        self._ask, self._tools, self._journal, self._reading, self._clean = ask, tools, journal, reading, clean
         self._last: tuple[str, str] = ("", "")
         self._equal = self._misses = 0
 
@@ -54,7 +61,9 @@ class Work:
             if done is None:
                 return None
             used.append(done)
-            answers.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": done.text})
+            answers.append(
+                {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": self._clean(done.text)}
+            )
         if any(one.usable for one in used):
             self._misses = 0
         else:
