@@ -89,7 +89,7 @@ def _recall(curves: Curves) -> Iterator[str]:
 
 def _admission(curves: Curves) -> Iterator[str]:
     panel = Panel(
-        head="False admission by threshold (recall is not known: no note names its tickets)",
+        head="False admission by threshold; recall is not known, no note names a ticket",
         name="threshold",
         shown="{:.2f}",
         top=430,
@@ -98,7 +98,8 @@ def _admission(curves: Curves) -> Iterator[str]:
         up=(0.0, _FALSE_AT_MOST),
     )
     yield from panel.drawn()
-    points = [(p.threshold, p.false.value, p.false.low, p.false.high) for p in curves.whole]
+    seen = [point for point in curves.whole if point.false.value <= _FALSE_AT_MOST]
+    points = [(p.threshold, p.false.value, p.false.low, p.false.high) for p in seen]
     yield from panel.curve(points, _UNANSWERED)
     yield panel.dot(curves.chosen.threshold, curves.chosen.false.value)
     yield from _keys(panel, "share of questions that get a note, with its 95 % interval")

@@ -23,6 +23,7 @@ _CANDIDATES: Final = 24
 _RARE, _RARE_ENOUGH = 2.0, 6  # candidates are looked for without words that an eighth of the notes hold: they take long
 _TWINS: Final = 0.9  # likeness of two notes from which on they count as one
 _TWINS_LOOKED_FOR: Final = 5  # among so many of the best
+_SUBJECT_AT_LEAST: Final = 3  # words of the rarest kind: less of a subject that is known here is never found whole
 _TITLE_GAIN: Final = 2.5  # what a word in a title counts beside one in a text
 _SATURATION, _BY_LENGTH = 1.2, 0.75  # k1 and b of BM25
 
@@ -132,12 +133,13 @@ def _plain(index: Index, asked: _Asked, profile: Profile, rare: Mapping[str, flo
     title = sum(rare[word] for word in profile.title if word in asked.rarity)
     both = sorted(asked.rarity.keys() & profile.text.keys())
     shared = max(both, key=lambda word: asked.rarity[word], default="")
+    rarest = rarity(index.totals.notes, 1)
     return _Plain(
-        subject=asked.weight(found) / (asked.weight(asked.subject) or 1.0),
+        subject=asked.weight(found) / (max(asked.weight(asked.subject), _SUBJECT_AT_LEAST * rarest) or 1.0),
         title=title / (sum(rare[word] for word in profile.title) or 1.0),
         words=_bm25(index, asked, profile),
         likeness=math.sqrt(_cosine(asked, profile, both)),
-        rarest=asked.rarity[shared] / (rarity(index.totals.notes, 1) or 1.0) if shared else 0.0,
+        rarest=asked.rarity[shared] / (rarest or 1.0) if shared else 0.0,
         found=found,
         shared=shared,
     )
@@ -165,7 +167,7 @@ def _bm25(index: Index, asked: _Asked, profile: Profile) -> float:
             if count:
                 gained = max(0, count - titled) / by_text + _TITLE_GAIN * titled / by_title
                 score += weight * gained / (gained + _SATURATION)
-    return score / (most or 1.0)
+    return score / (max(most, _TITLE_GAIN * _SUBJECT_AT_LEAST * rarity(totals.notes, 1)) or 1.0)
 
 
 def _twins(index: Index, profiles: Mapping[int, Profile], plain: Mapping[int, _Plain]) -> dict[int, set[int]]:

@@ -25,11 +25,11 @@ class Scores:
     def total(self) -> float:
         # Rounded from a logistic fit on pairs of duplicate reports, 150 to 200 notes an index.
         return (
-            0.15 * self.subject
-            + 0.4 * self.title
-            + 0.3 * self.words_lead
-            + 0.4 * self.likeness_lead
-            + 0.15 * self.rarest_lead
+            0.25 * self.subject
+            + 0.35 * self.title
+            + 0.25 * self.words_lead
+            + 0.35 * self.likeness_lead
+            + 0.1 * self.rarest_lead
         )
 
     def told(self, found: Sequence[str], shared: str) -> str:

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -104,6 +105,7 @@ def _setting(parts: Sequence[Corpus], dev: Sequence[Corpus], all_of_them: Sequen
             for name in _OPEN
         },
         "without_labels": _without_labels(asked["calibrated"], parts, strange["calibrated"]),
+        "answer_struck_off": {name: _struck(asked[name]) for name in _OPEN},
         "per_word_at_1.8": _counted([SEED] * len(parts), asked["per_word"], strange["per_word"]),
         "milliseconds": {
             name: round(milliseconds(parts[0], rule), 3)
@@ -131,6 +133,12 @@ def _at(level: float, asked: Answers, learned: Answers, strange: Sequence[tuple[
     threshold = threshold_for([one for _, one in learned], level)
     parts = 1 + max((number for number, _ in asked), default=0)
     return {"threshold": round(threshold, 4), **_counted([threshold] * parts, asked, strange)}
+
+
+def _struck(asked: Answers) -> dict[str, object]:
+    """Recall where words are counted with the answer when false admission is: for comparison, not to be believed."""
+    other = [(number, replace(one, false=one.struck)) for number, one in asked]
+    return {f"{level:g}": _at(level, other, other, ()) for level in LEVELS}
 
 
 def _without_labels(asked: Answers, parts: Sequence[Corpus], strange: Sequence[tuple[int, float]]) -> dict[str, object]:

@@ -31,11 +31,12 @@ Best = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The at most two notes that a question gets, with scores: its own note in the index, and taken out."""
+    """The at most two notes that a question gets, with scores: its own note in the index, taken out, struck off."""
 
     question: Question
     found: Best
     false: Best
+    struck: Best  # its own note is struck off the list, but words are counted with it
 
 
 class Notes:
@@ -57,6 +58,20 @@ class Notes:
         return None
 
 
+class Struck(Without):
+    """An easier count, for comparison: the answer cannot be found, and every word is as rare as with it."""
+
+    def __init__(self, index: Index, notes: Collection[int]) -> None:
+        super().__init__(index, notes)
+        self.totals = index.totals
+
+    def chunks_with(self, words: Sequence[str]) -> Mapping[str, int]:
+        return self._index.chunks_with(words)
+
+    def notes_with(self, words: Sequence[str]) -> Mapping[str, int]:
+        return self._index.notes_with(words)
+
+
 class Hiding:
     """Gives one index without some of its notes, as if they had never been in it: bm25 forgets them too."""
 
@@ -65,16 +80,23 @@ class Hiding:
         self._numbers = {index.chunks_of(note)[0].note: note for note in range(index.totals.notes)}
         self._view: Index = index
 
+    def strike(self, notes: Collection[str]) -> None:
+        """From now on these notes are not found, though words are counted as if they could be."""
+        self._view = Struck(self._index, self._forget(notes))
+
     def hide(self, notes: Collection[str]) -> None:
         """From now on without these notes, and with those that were hidden before."""
-        self._connection.execute("ROLLBACK")
-        self._connection.execute("BEGIN")
-        hidden = [self._numbers[note] for note in notes if note in self._numbers]
+        hidden = self._forget(notes)
         for note in hidden:
             for ordinal, chunk in enumerate(self._index.chunks_of(note)):
                 row = ((note << NOTE_BITS) + ordinal, " ".join(words(indexed(chunk))))
                 self._connection.execute("INSERT INTO fts(fts, rowid, words) VALUES('delete', ?, ?)", row)
         self._view = Without(self._index, hidden) if hidden else self._index
+
+    def _forget(self, notes: Collection[str]) -> list[int]:
+        self._connection.execute("ROLLBACK")
+        self._connection.execute("BEGIN")
+        return [self._numbers[note] for note in notes if note in self._numbers]
 
     def open(self, digest: str, chunks: Callable[[], Sequence[Chunk]]) -> Index:
         return self._view
@@ -111,8 +133,10 @@ def ask(corpus: Corpus, rules: Mapping[str, Rule]) -> dict[str, list[Asked]]:
             if question.gold:
                 search.hide(question.kin)
             false = {name: _admitted(Recall(shelf, search, rule), question) for name, rule in rules.items()}
+            search.strike(question.kin if question.gold else {question.id})
+            struck = {name: _admitted(Recall(shelf, search, rule), question) for name, rule in rules.items()}
             for name in rules:
-                asked[name].append(Asked(question=question, found=found[name], false=false[name]))
+                asked[name].append(Asked(question=question, found=found[name], false=false[name], struck=struck[name]))
     return asked
 
 

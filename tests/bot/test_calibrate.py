@@ -15,6 +15,7 @@ from bot.config import Settings
 from bot.labelled import labelled
 from bot.run import Opening, RunState
 from bot.upkeep import keep_up
+from memory.calibration import fixed_threshold
 from memory.types import CommitId, MemoryVersion, NoteFile, Sources, TicketId
 from stages.ticket import Ticket
 from tests.bot.lines import line
@@ -71,7 +72,7 @@ def test_where_notes_find_their_siblings_that_is_said_and_the_stricter_threshold
     assert "that is more than 1 %: the stricter threshold stays; notes publish all the same" in first
     assert "rests on public reports" in first
     assert "rests on the calibration before" in second
-    assert "  before: threshold 0.516, 40 notes" in second
+    assert f"  before: threshold {fixed_threshold(40):.3f}, 40 notes" in second
 
 
 @pytest.mark.parametrize("tickets", [True, False])
