@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final
 
+from stages.paths import PATH_AT_MOST_BYTES
+
 # Patterns for the folded path, and for each end of it that begins after a `/`; `*` also goes over `/`.
 PROTECTED: Final = (
     # Who may do what, and what runs with whose rights.
@@ -107,7 +109,10 @@ def folded(path: str) -> str:
 
 
 def is_protected(path: str, more: Iterable[str] = ()) -> bool:
-    """True for a path that only people change; `more` are patterns that maintainers added."""
+    """True for a path that only people change, or that is too long to be compared; `more` are patterns that maintainers
+    added."""
+    if len(path) > PATH_AT_MOST_BYTES:
+        return True
     name = folded(path)
     dotted = any(part.startswith(".") and part not in _HARMLESS_DOTS for part in name.split("/"))
     return dotted or _matches(name, PROTECTED) or _matches(name, (folded(pattern) for pattern in more))
@@ -115,7 +120,7 @@ def is_protected(path: str, more: Iterable[str] = ()) -> bool:
 
 def is_entry_point(path: str) -> bool:
     """True for a path whose code runs when something is built, installed, tested or started."""
-    return _matches(folded(path), ENTRY_POINTS)
+    return len(path) > PATH_AT_MOST_BYTES or _matches(folded(path), ENTRY_POINTS)
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

@@ -21,7 +21,7 @@ from stages.sandbox.hosts import Host
 from stages.sandbox.memory import Memory
 from stages.sandbox.orphans import adopted
 from stages.sandbox.running import Guard, Job, Killed, follow
-from stages.sandbox.tree import give, own, user_for
+from stages.sandbox.tree import give, user_for
 from stages.sandbox.wires import Wires
 
 SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
@@ -75,10 +75,12 @@ class Sandbox(ABC):
         begun, user = time.monotonic(), user_for(command.tree)
         if command.hosts and self.level is Level.LANDLOCK:
             raise NoNetwork(hosts=", ".join(command.hosts))
-        if command.tree_writable:
-            own(command.tree)
-        if command.kept is not None and user is not None:
-            give(command.kept, user)
+        if user is not None:
+            for folder in (
+                *([command.tree] if command.tree_writable else []),
+                *([command.kept] if command.kept else []),
+            ):
+                give(folder, user)
         with (
             Wires(command, self._bounds, user) as wires,
             self._orphans_kept(),
@@ -151,7 +153,8 @@ def _problems(command: Command, tree: Path) -> Iterator[str]:
         yield "the name of an environment variable is empty or holds ="
     if not tree.is_dir() or len(tree.parts) <= 2:
         yield f"{tree} is no folder for a tree"
-    if not (tree / command.folder).resolve().is_relative_to(tree) or not (tree / command.folder).is_dir():
+    inside = tree / command.folder
+    if inside != tree and not (inside.resolve().is_relative_to(tree) and inside.is_dir()):
         yield f"{command.folder} is no folder of the tree"
     yield from _channel_problems(command)
     yield from _path_problems(command, tree)

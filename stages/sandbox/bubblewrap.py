@@ -71,8 +71,8 @@ class BubblewrapJob(Job):
             # namespace from its beginning.
             for kind, value in limits(bounds, reserves=reserves).items():
                 resource.prlimit(inner, kind, (value, value))
-            with contextlib.suppress(OSError):
-                Path(f"/proc/{inner}/oom_score_adj").write_text(DIES_FIRST)
+            with contextlib.suppress(OSError), open(f"/proc/{inner}/oom_score_adj", "w") as file:
+                file.write(DIES_FIRST)
         self._wires.hang_up()
 
     def kill(self) -> None:
@@ -93,6 +93,7 @@ class Bubblewrap(Sandbox):
     def __init__(self, bounds: Bounds | None = None, *, path: str = PROGRAMS) -> None:
         super().__init__(bounds)
         self._path = path
+        self._found: dict[str, str] = {}
 
     def inside(self, tree: Path) -> PurePosixPath:  # noqa: ARG002 - the same for every tree
         return TREE
@@ -112,33 +113,32 @@ class Bubblewrap(Sandbox):
             finally:
                 job.finish()
 
-    def _options(
-        self, command: Command, wires: Wires, user: int | None, lent: Iterable[tuple[Path, str]]
-    ) -> Iterator[str]:
-        yield from _NAMESPACES
-        yield from ("--json-status-fd", str(wires.status()), "--block-fd", str(wires.hold()))
-        yield from ("--seccomp", str(wires.file("filter", filter_program(namespaces=True))))
-        yield from _identity(user)
-        yield from _system(wires, _USER_INSIDE if user is None else user)
-        yield from self._temporary(user)
-        yield from _further(sorted({*command.readable, *(_needed_at_the_door() if command.hosts else ())}))
+    def _options(self, command: Command, wires: Wires, user: int | None, lent: Iterable[tuple[Path, str]]) -> list[str]:
+        words = [*_NAMESPACES, "--json-status-fd", str(wires.status()), "--block-fd", str(wires.hold())]
+        words += ("--seccomp", str(wires.file("filter", filter_program(namespaces=True))), *_identity(user))
+        words += _system(wires, _USER_INSIDE if user is None else user)
+        words += self._temporary(user)
+        if command.readable or command.hosts:
+            words += _further(sorted({*command.readable, *(_needed_at_the_door() if command.hosts else ())}))
         if command.kept is not None:
-            yield from _folders([command.kept])
-            yield from ("--bind", str(command.kept), str(command.kept))
-        yield from ("--bind" if command.tree_writable else "--ro-bind", str(command.tree), str(TREE))
+            words += (*_folders([command.kept]), "--bind", str(command.kept), str(command.kept))
+        words += ("--bind" if command.tree_writable else "--ro-bind", str(command.tree), str(TREE))
         for outside, place in lent:
-            yield from ("--ro-bind", str(outside), str(TREE / place))
-        yield from ("--chdir", str(TREE / command.folder), "--remount-ro", "/dev", "--remount-ro", "/")
+            words += ("--ro-bind", str(outside), str(TREE / place))
+        words += ("--chdir", str(TREE / command.folder), "--remount-ro", "/dev", "--remount-ro", "/")
         ours = {"PATH": SYSTEM_PATH, "HOME": HOME, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108 - its own
         proxy = dict.fromkeys(_PROXY, f"http://127.0.0.1:{DOOR_PORT}") if command.hosts else {}
         for name, value in (ours | proxy | dict(command.environment)).items():
-            yield from ("--setenv", name, value)
+            words += ("--setenv", name, value)
+        return words
 
-    def _temporary(self, user: int | None) -> Iterator[str]:
+    def _temporary(self, user: int | None) -> list[str]:
         # bubblewrap cannot give a folder away: where the user changes, home is open to the one user there is.
         folders = {"/tmp": "1777", "/dev/shm": "1777", HOME: "0700" if user is None else "0777"}  # noqa: S108
-        for folder, mode in folders.items():
-            yield from ("--perms", mode, "--size", str(self._bounds.temporary_bytes), "--tmpfs", folder)
+        size = str(self._bounds.temporary_bytes)
+        return [
+            word for folder, mode in folders.items() for word in ("--perms", mode, "--size", size, "--tmpfs", folder)
+        ]
 
     def _drop_root(self, user: int | None) -> list[str]:
         if user is None:
@@ -147,10 +147,12 @@ class Bubblewrap(Sandbox):
         return [self._program("setpriv"), f"--reuid={user}", f"--regid={user}", *nothing, "--"]
 
     def _program(self, name: str) -> str:
-        found = shutil.which(name, path=self._path)
-        if found is None:
-            raise NoProgram(program=name)
-        return found
+        if name not in self._found:
+            found = shutil.which(name, path=self._path)
+            if found is None:
+                raise NoProgram(program=name)
+            self._found[name] = found
+        return self._found[name]
 
 
 def _through_the_door(wires: Wires) -> tuple[str, ...]:
@@ -173,10 +175,11 @@ def _identity(user: int | None) -> tuple[str, ...]:
     return ("--cap-drop", "ALL", *kept)
 
 
-def _system(wires: Wires, user: int) -> Iterator[str]:
-    yield from _shared()
+def _system(wires: Wires, user: int) -> list[str]:
+    words = list(_shared())
     for path, text in _written(user).items():
-        yield from ("--perms", "0444", "--file", str(wires.file("system", text.encode())), path)
+        words += ("--perms", "0444", "--file", str(wires.file("system", text.encode())), path)
+    return words
 
 
 @cache
@@ -231,7 +234,8 @@ def _written(user: int) -> dict[str, str]:
 
 def _parent_of(pid: int) -> int | None:
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            stat = file.read()
     except OSError:
         return None
-    return int(stat.rpartition(")")[2].split()[1])
+    return int(stat.rpartition(b")")[2].split()[1])

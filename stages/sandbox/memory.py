@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ _SHARE_OF_THE_MACHINE: Final = 0.75
 _TAKEN: Final = re.compile(rb"^(?:RssAnon|VmSwap):\s+(\d+) kB", re.MULTILINE)
 # Pages that a fork shares are whole in the count above, and in shares here.
 _TAKEN_IN_SHARES: Final = re.compile(rb"^(?:Pss_Anon|SwapPss):\s+(\d+) kB", re.MULTILINE)
+_OF_THE_MACHINE: Final = re.compile(rb"^(MemTotal|Shmem):\s+(\d+) kB", re.MULTILINE)
 _KIB: Final = 1024
 
 
@@ -26,9 +27,10 @@ class Memory:
     """Tells when the processes below `top`, and it itself, take more than `at_most` bytes."""
 
     def __init__(self, top: int, *, at_most: int) -> None:
-        self._top, self._look_at = top, 0.0
-        self._at_most = min(at_most, int(_SHARE_OF_THE_MACHINE * _of_the_machine(b"MemTotal")))
-        self._in_files_before = _of_the_machine(b"Shmem")
+        self._top, self._look_at = top, time.monotonic() + _LOOK_EVERY_SECONDS
+        machine = _machine()
+        self._at_most = min(at_most, int(_SHARE_OF_THE_MACHINE * machine[b"MemTotal"]))
+        self._in_files_before = machine[b"Shmem"]
 
     def too_much(self) -> bool:
         now = time.monotonic()
@@ -37,7 +39,7 @@ class Memory:
         self._look_at = now + _LOOK_EVERY_SECONDS
         processes = tuple(_family(self._top))
         # Nobody else's files in memory can be told from the command's: what others add counts too.
-        in_files = max(0, _of_the_machine(b"Shmem") - self._in_files_before)
+        in_files = max(0, _machine()[b"Shmem"] - self._in_files_before)
         if in_files + sum(_sum("status", _TAKEN, pid) for pid in processes) <= self._at_most:
             return False
         return in_files + sum(_in_shares(pid) for pid in processes) > self._at_most
@@ -64,9 +66,9 @@ def _family(top: int) -> Iterator[int]:
             todo += map(int, _read(str(children)).split())
 
 
-def _of_the_machine(name: bytes) -> int:
-    found = re.search(rb"^" + name + rb":\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE)
-    return int(found[1]) * _KIB if found else 0
+def _machine() -> Mapping[bytes, int]:
+    found = {name: int(size) * _KIB for name, size in _OF_THE_MACHINE.findall(_read("/proc/meminfo"))}
+    return {b"MemTotal": 0, b"Shmem": 0} | found
 
 
 def _read(path: str) -> bytes:

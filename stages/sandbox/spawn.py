@@ -104,7 +104,8 @@ class Line:
     def holding(cls, name: str, data: bytes) -> Line:
         """A file in memory that the child reads from its beginning."""
         theirs = os.memfd_create(name)
-        with os.fdopen(os.dup(theirs), "wb") as file:
-            file.write(data)
+        left = memoryview(data)
+        while left:
+            left = left[os.write(theirs, left) :]
         os.lseek(theirs, 0, os.SEEK_SET)
         return cls(-1, theirs)

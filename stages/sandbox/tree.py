@@ -67,7 +67,8 @@ def remove(tree: Path) -> None:
 
 
 def _mapped(user: int) -> bool:
-    lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        lines = file.read().splitlines()
     spans = [[int(number) for number in line.split()] for line in lines]
     return any(first <= user < first + count for first, _, count in spans)
 

@@ -9,6 +9,7 @@ from typing import Final
 _APPARMOR: Final = "kernel/apparmor_restrict_unprivileged_userns"
 _CLONE: Final = "kernel/unprivileged_userns_clone"
 _COUNT: Final = "user/max_user_namespaces"
+_CAP_SYS_ADMIN: Final = 21  # capabilities(7)
 _CONTAINER_MARKS: Final = (".dockerenv", "run/.containerenv")
 
 
@@ -19,6 +20,7 @@ class Facts:
     apparmor_restricts: bool = False
     namespaces_off: str = ""  # the sysctl that turns them off
     container: bool = False
+    mere_root: bool = False  # root, and without the right to mount that namespaces need then
 
 
 def look(root: Path = Path("/")) -> Facts:
@@ -28,6 +30,7 @@ def look(root: Path = Path("/")) -> Facts:
         apparmor_restricts=_sysctl(root, _APPARMOR) == "1",
         namespaces_off=off[0].replace("/", ".") if off else "",
         container=any((root / mark).exists() for mark in _CONTAINER_MARKS),
+        mere_root=_is_mere_root(root),
     )
 
 
@@ -41,17 +44,30 @@ def way_out(reason: str, facts: Facts) -> tuple[str, ...]:
     if facts.apparmor_restricts:
         steps.append(
             "let AppArmor allow user namespaces: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, "
-            "or a profile for bwrap in /etc/apparmor.d with the line `userns,`"
+            "or a profile for bwrap in /etc/apparmor.d with the line `userns,`, loaded by sudo apparmor_parser -r"
         )
     if facts.namespaces_off:
         value = "1" if facts.namespaces_off.endswith("clone") else "15000"
         steps.append(f"turn user namespaces on: sudo sysctl -w {facts.namespaces_off}={value}")
+    if facts.mere_root:
+        steps.append("start as an ordinary user (docker run --user 1000), or let this root mount (--cap-add SYS_ADMIN)")
     if facts.container or not steps:
         steps.append(
-            "in Docker or Podman: start the container with --security-opt seccomp=unconfined "
-            "--security-opt apparmor=unconfined --security-opt systempaths=unconfined"
+            "in Docker: start the container with --security-opt seccomp=unconfined "
+            "--security-opt apparmor=unconfined --security-opt systempaths=unconfined; "
+            "in Podman: with --security-opt seccomp=unconfined --security-opt unmask=ALL"
         )
     return tuple(steps)
+
+
+def _is_mere_root(root: Path) -> bool:
+    try:
+        lines = (root / "proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return False
+    told = dict(line.split(":", 1) for line in lines if ":" in line)
+    effective = int(told.get("CapEff", "0"), 16)
+    return told.get("Uid", "").split()[1:2] == ["0"] and not effective >> _CAP_SYS_ADMIN & 1
 
 
 def _sysctl(root: Path, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -29,6 +30,7 @@ class Wires:
         self.output = HeadAndTail(bounds.output_bytes)
         self.reported = Capped(bounds.reported_bytes)
         self._status = Capped(_STATUS_AT_MOST)
+        self._told, self._lines_read = dict[str, object](), 0
         self._theirs: dict[int, int] = {}
         self._held: list[int] = []
         self.outlet = Outlet(command.hosts, bytes_at_most=bounds.network_bytes) if command.hosts else None
@@ -93,13 +95,12 @@ class Wires:
 
     def told(self, key: str) -> object:
         """The value that the sandbox last told under this key, or None."""
-        value: object = None
-        for line in self._status.data.splitlines():
-            try:
-                value = json.loads(line).get(key, value)
-            except ValueError:  # not all of the line has come yet
-                continue
-        return value
+        lines = self._status.data.split(b"\n")[:-1]  # what follows the last has not all come yet
+        for line in lines[self._lines_read :]:
+            with contextlib.suppress(ValueError):
+                self._told |= json.loads(line)
+        self._lines_read = len(lines)
+        return self._told.get(key)
 
     def _standard(self, command: Command, user: int | None) -> None:
         stdin, output = Line.to_child(), Line.from_child()

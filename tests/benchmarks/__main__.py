@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Final
 
-BENCHMARKS: Final = ("costs", "signatures", "retrieval")
+BENCHMARKS: Final = ("costs", "signatures", "retrieval", "walls")
 
 
 def main(names: list[str]) -> int:

@@ -114,6 +114,13 @@ def test_an_ordinary_path_may_be_changed(path: str) -> None:
     assert broken(path) == set()
 
 
+def test_a_path_that_is_too_long_to_compare_is_protected_and_shown() -> None:
+    path = "src/" + "a" * 2_000 + ".py"
+
+    assert is_protected(path)
+    assert is_entry_point(path)
+
+
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [

@@ -14,10 +14,10 @@ import pytest
 from stages.errors import ParkCause, Parked, Refused
 from stages.sandbox import Level, Probe, choose, probe
 from stages.sandbox.bubblewrap import PROGRAMS
-from stages.sandbox.launcher import PR_SET_NO_NEW_PRIVS, _libc, call, install
+from stages.sandbox.launcher import CAPABILITIES_OF_THIS, PR_SET_NO_NEW_PRIVS, _libc, call, install
 from stages.sandbox.seccomp import filter_program
 from stages.sandbox.way_out import Facts, look, way_out
-from tests.stages.sandbox.ways import Way, in_child, missing
+from tests.stages.sandbox.ways import WE_ARE_ROOT, Way, in_child, missing
 
 needs_bubblewrap = pytest.mark.skipif(
     bool(missing(Way(level=Level.BUBBLEWRAP))), reason=missing(Way(level=Level.BUBBLEWRAP)) or "bubblewrap works"
@@ -175,7 +175,9 @@ def test_a_word_that_names_no_level_is_refused_with_the_words_that_do() -> None:
             Facts(container=True, apparmor_restricts=True),
             ["apparmor_restrict", "--security-opt"],
         ),
-        ("bwrap: something new", Facts(), ["--security-opt"]),
+        ("bwrap: something new", Facts(), ["unmask=ALL"]),
+        ("bwrap: not permitted", Facts(mere_root=True), ["--user 1000"]),
+        ("bwrap: not permitted", Facts(mere_root=True, container=True), ["SYS_ADMIN", "systempaths=unconfined"]),
     ],
 )
 def test_the_way_out_fits_the_reason(reason: str, facts: Facts, expected: list[str]) -> None:
@@ -191,8 +193,27 @@ def test_the_facts_are_read_from_the_machine(tmp_path: Path) -> None:
     (kernel / "apparmor_restrict_unprivileged_userns").write_text("1\n")
     (kernel / "unprivileged_userns_clone").write_text("0\n")
     (tmp_path / ".dockerenv").touch()
+    (tmp_path / "proc/self").mkdir()
+    (tmp_path / "proc/self/status").write_text("Name:\tx\nUid:\t0\t0\t0\t0\nCapEff:\t00000000a80425fb\n")
 
     assert look(tmp_path) == Facts(
-        apparmor_restricts=True, namespaces_off="kernel.unprivileged_userns_clone", container=True
+        apparmor_restricts=True,
+        namespaces_off="kernel.unprivileged_userns_clone",
+        container=True,
+        mere_root=True,
     )
     assert look(tmp_path / "nothing") == Facts()
+
+
+@pytest.mark.skipif(not WE_ARE_ROOT, reason="only root can be root without its rights")
+def test_a_root_without_the_right_to_mount_is_told_to_be_another_user() -> None:
+    def without_the_right() -> None:
+        _libc.prctl(24, 21, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_SYS_ADMIN
+        kept = (1 << 21) - 1
+        call(_libc.capset, CAPABILITIES_OF_THIS, struct.pack("=IIIIII", kept, kept, 0, 0, 0, 0))
+
+    found = in_child(probe, without_the_right)
+
+    assert found.level is not Level.BUBBLEWRAP
+    assert "ordinary user" in found.way_out[0]
+    assert Level.BUBBLEWRAP in found.reasons

@@ -87,11 +87,17 @@ def test_little_memory_is_no_matter(way: Way, world: World) -> None:
     assert (ran.exit_status, ran.output, ran.filled_memory) == (0, "done\n", False)
 
 
+def looked(watcher: Memory) -> bool:
+    """What it says at its first look."""
+    watcher._look_at = 0.0
+    return watcher.too_much()
+
+
 def test_a_process_that_is_gone_takes_nothing() -> None:
     process = subprocess.Popen([sys.executable, "-c", "pass"])
     process.wait()
 
-    assert not Memory(process.pid, at_most=1).too_much()
+    assert not looked(Memory(process.pid, at_most=1))
 
 
 def test_a_kernel_that_lists_no_children_is_asked_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,8 +110,8 @@ def test_a_kernel_that_lists_no_children_is_asked_another_way(monkeypatch: pytes
     try:
         process.stdout.readline()
 
-        assert Memory(process.pid, at_most=40 * MIB).too_much()
-        assert not Memory(process.pid, at_most=200 * MIB).too_much()
+        assert looked(Memory(process.pid, at_most=40 * MIB))
+        assert not looked(Memory(process.pid, at_most=200 * MIB))
     finally:
         os.killpg(process.pid, 9)
         process.wait()
@@ -117,8 +123,7 @@ def test_a_look_is_cheap() -> None:
     began = os.times()
 
     for _ in range(50):
-        watcher._look_at = 0.0
-        assert not watcher.too_much()
+        assert not looked(watcher)
 
     ended = os.times()
     assert ended.user + ended.system - began.user - began.system < 0.5  # 1 % of a processor, at ten looks a second
