@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -29,6 +29,10 @@ _LIVING: Final = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
 _MAY_BE_READ_WHOLE: Final = tuple(map(Path, ("/usr", "/opt", "/nix", "/gnu")))
 _CHANGING_PROGRAMS: Final = ("GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH")  # with LD_*: ld.so(8), locale(7)
 _REASON_AT_MOST: Final = 600  # characters
+_WHY_KILLED: Final[Mapping[Killed | None, bytes]] = {
+    Killed.DISK: b"\n(ended, because it put more on disk than a command may)\n",
+    Killed.MEMORY: b"\n(ended, because all its processes together took more memory than a command may)\n",
+}
 _KILLED_THE_LAUNCHER: Final = b"\n(the command ended the process that watched over it, and was ended for that)\n"
 
 
@@ -113,6 +117,7 @@ class Sandbox(ABC):
                 raise NoStart(reason=str(failed or wires.output.text or "it ended without a status").strip())
             wires.output.add(_KILLED_THE_LAUNCHER)
             status = 128 + signal.SIGKILL  # which the kernel sends to a command without a launcher
+        wires.output.add(_WHY_KILLED.get(killed, b""))
         return Ran(
             exit_status=status if killed is None and isinstance(status, int) else None,
             timed_out=killed is Killed.TIME,

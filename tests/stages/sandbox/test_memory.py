@@ -58,6 +58,7 @@ def test_sec_31_ten_children_that_take_little_each_are_ended_together(every_way:
     ran = every_way.run(command, TOGETHER)
 
     assert (ran.exit_status, ran.filled_memory, ran.timed_out, ran.filled_disk) == (None, True, False, False)
+    assert "together took more memory" in ran.output
     assert ran.seconds < 15
 
 

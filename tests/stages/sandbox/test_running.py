@@ -419,6 +419,7 @@ for number in itertools.count():
 """
     ran = every_way.run(world.attack(script, folder=folder), Bounds(tree_bytes=24 * MIB))
 
+    assert "more on disk than a command may" in ran.output
     assert (ran.exit_status, ran.filled_disk, ran.timed_out) == (None, True, False)
     assert sum(path.stat().st_size for path in world.tree.iterdir()) < 400 * MIB
 
