@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
 import os
+import shutil
 import sys
+import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -25,6 +28,7 @@ from stages.lending import Lending
 from stages.report import Check, CheckKind
 from stages.sandbox import Command, Level, Sandbox
 from stages.sandbox.plain import Plain
+from stages.toolchains import Toolchains
 from tests.stages.repositories import commit, make
 from tests.stages.sandbox.registry import serving
 from tests.stages.sandbox.ways import PYTHON, Way, usable
@@ -468,3 +472,52 @@ def test_folders_of_packages_are_lent_to_checks(world: World) -> None:
     shows = replace(check, arguments=("cat", "node_modules/dep/index.js"))
     report = Checks(world.sandbox, Path(sys.executable)).run(shows, tree, lent=lending.to(shows, tree))
     assert (report.exit_status, report.output) == (0, "dep")
+
+
+def package(name: str, text: str) -> bytes:
+    """A package as npm packs one."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as archive:
+        files = {"package.json": json.dumps({"name": name, "version": "1.0.0"}), "index.js": text}
+        for path, content in files.items():
+            entry = tarfile.TarInfo(f"package/{path}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content.encode()))
+    return data.getvalue()
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not on this machine")
+def test_packages_of_npm_are_installed_from_their_lock_file(tmp_path: Path) -> None:
+    sandbox, packed = usable(Way(level=Level.BUBBLEWRAP)).sandbox(), package("dep", "module.exports = 7")
+    with serving({"/dep.tgz": packed}) as (host, _):
+        integrity = "sha512-" + base64.b64encode(hashlib.sha512(packed).digest()).decode()
+        told = {"version": "1.0.0", "resolved": f"http://{host}/dep.tgz", "integrity": integrity}
+        manifest = {"name": "a", "version": "1.0.0", "dependencies": {"dep": "1.0.0"}}
+        lock = {**manifest, "lockfileVersion": 3, "packages": {"": manifest, "node_modules/dep": told}}
+        files = {"web/package.json": json.dumps(manifest), "web/package-lock.json": json.dumps(lock)}
+        world = World(folder=tmp_path, sandbox=sandbox, host=host)
+
+        installed = world.installer().install(
+            world.base(files), detect_installs(files, lambda path: files[path].encode())
+        )
+
+    assert installed.left_out == ()
+    assert only(installed).note.reached == (host,)
+    assert (only(installed).lent / "web/node_modules/dep/index.js").read_text() == "module.exports = 7"
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on this machine")
+def test_cargo_finds_its_toolchain_and_sees_the_whole_tree(tmp_path: Path) -> None:
+    sandbox = usable(Way(level=Level.BUBBLEWRAP)).sandbox()
+    files = {
+        "Cargo.toml": '[package]\nname = "a"\nversion = "1.0.0"\nedition = "2021"\n',
+        "Cargo.lock": 'version = 3\n\n[[package]]\nname = "a"\nversion = "1.0.0"\n',
+        "src/lib.rs": "",
+    }
+    world = World(folder=tmp_path, sandbox=sandbox, host="127.0.0.1:9")
+    installer = world.installer(toolchains=Toolchains(home=Path.home()))
+
+    installed = installer.install(world.base(files), detect_installs(files, lambda path: files[path].encode()))
+
+    assert installed.left_out == ()
+    assert only(installed).note.step == "cargo fetch in ."
