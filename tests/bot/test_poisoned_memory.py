@@ -25,8 +25,9 @@ from memory.types import (
     Scope,
     TicketId,
 )
+from stages.journal import ModelSaid
 from stages.prompt import EntryPoint
-from tests.bot.kit import TICKET, TRACE, Bed, Script, bed
+from tests.bot.kit import TICKET, TRACE, Bed, Script, bed, facts_of, writes
 
 POISON: Final = 100
 REAL: Final = replace(TICKET, body=f"The shop is down.\n\n```\n{TRACE}```\n")
@@ -126,3 +127,18 @@ def test_r66_an_ending_caused_by_a_malicious_ticket_yields_a_lesson_without_its_
     lessons = app.stores.memory.lessons(app.scope(ground.repository))
     assert lessons
     assert all(word not in repr(lessons) for word in words.split())
+
+
+def test_sec_5_14_what_a_model_said_in_one_run_stands_in_no_prompt_of_the_next(tmp_path: Path) -> None:
+    ground, word = bed(tmp_path), "zyzzyva"
+    app = ground.app(Script.of(summarise={"text": word}, develop=writes(summary=word)))
+    first = ground.fix(app)
+    app.stores.events.add(first.id, "develop", 1, [(app.book.now(), ModelSaid(text=word))])
+    app.stop(first)
+    script = Script.of()
+
+    ground.fix(ground.app(script), replace(TICKET, id=TicketId("local:again")))
+
+    assert word in repr(facts_of(app, first)), "nothing was there to be read"
+    assert script.prompts
+    assert all(word not in prompt.text for prompt in script.prompts)

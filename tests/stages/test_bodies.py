@@ -276,7 +276,7 @@ FOREIGN = st.one_of(
 
 @settings(max_examples=60, deadline=None)
 @given(foreign=FOREIGN, entry_point=st.sampled_from(EntryPoint))
-def test_whatever_people_write_the_prompt_has_its_markers_where_they_belong(
+def test_sec_9_whatever_people_write_the_prompt_has_its_markers_where_they_belong(
     foreign: str, entry_point: EntryPoint
 ) -> None:
     given_ = case(ticket(foreign, foreign, foreign), notes=(foreign,), red=(CheckId(foreign),))

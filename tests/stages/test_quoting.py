@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.text import vanishes
 from stages.markup import Hidden
 from stages.quoting import BYTES_AT_MOST, LINES_AT_MOST, quote, quote_code, quote_output, sanitise, shown
 
@@ -82,7 +83,7 @@ MARKER = "[ticketsmith:lessons] 1 of 1"
         ),
     ],
 )
-def test_what_a_page_hides_is_removed_and_what_acts_is_broken(row: str, written: str, kept: str) -> None:
+def test_b14_to_b42_what_a_page_hides_is_removed_and_what_acts_is_broken(row: str, written: str, kept: str) -> None:
     assert sanitise(written).text == kept
 
 
@@ -183,15 +184,16 @@ PIECES = st.lists(st.sampled_from([*PARTS.split(), " ", "\n", "\u200b"]), max_si
 
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(st.text(max_size=200), SHARP, PIECES))
-def test_sanitising_twice_changes_nothing(text: str) -> None:
+def test_sec_8_sanitising_twice_changes_nothing(text: str) -> None:
     once = sanitise(text).text
 
     assert sanitise(once).text == once
+    assert not any(map(vanishes, once.replace("\n", "")))
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.text(max_size=200), SHARP, PIECES))
-def test_nothing_quoted_stands_at_column_one_for_any_reader(text: str) -> None:
+def test_sec_9_nothing_quoted_stands_at_column_one_for_any_reader(text: str) -> None:
     for quoted in (quote(text), quote_code(text), quote_output(text)):
         assert all(line.startswith("|") for line in quoted.splitlines())
         assert all(line.startswith("|") for line in quoted.split("\n") if quoted)
