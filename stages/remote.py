@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from memory.text import fold
 from memory.types import CommitId
 from stages.errors import StageError
 from stages.git import Git, Reach, Said
@@ -22,6 +23,7 @@ LS_SECONDS: Final = 60.0
 PUSH_SECONDS: Final = 300.0
 _SAID_AT_MOST: Final = 1_000  # characters of what the other side says
 _REMOTE_LINE: Final = re.compile(r"^remote: ?(.*)$", re.MULTILINE)
+_ESCAPE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _NOT_FOUND: Final = re.compile(r"(?i)repository\b.* not found|returned error: 404|does not appear to be a git repo")
 _NO_REF: Final = re.compile(r"(?i)couldn't find remote ref|not our ref|no such remote ref")
 _REFUSED: Final = re.compile(r"(?i)authentication failed|could not read username|returned error: 401")
@@ -172,9 +174,8 @@ def fault(url: str, said: Said) -> RemoteFault:
 
 def words(said: Said) -> str:
     """What the other side had to say, or git's own last words."""
-    lines = [line.strip() for line in _REMOTE_LINE.findall(said.message)]
-    told = "\n".join(line for line in lines if line)
-    return (told or said.message.strip())[:_SAID_AT_MOST]
+    told = "\n".join(_REMOTE_LINE.findall(said.message)) or said.message
+    return "\n".join(line.strip() for line in fold(_ESCAPE.sub("", told)) if line.strip())[:_SAID_AT_MOST]
 
 
 def _again(kind: type[RemoteFault], url: str, said: str) -> RemoteFault:

@@ -23,6 +23,7 @@ Credential = Auth.Auth
 """What proves to GitHub who asks."""
 
 USER_AGENT: Final = "ticketsmith"
+API_VERSION: Final = "2022-11-28"  # of GitHub's REST API; what an answer looks like depends on it
 _ANSWER_AT_MOST: Final = 32 * 1024 * 1024  # bytes
 _CHUNK: Final = 64 * 1024
 _JWT_LIFE: Final = 480  # seconds; GitHub takes ten minutes at most
@@ -119,6 +120,7 @@ class Line:
             seconds_between_requests=0,
             seconds_between_writes=0,
             lazy=True,
+            api_version=API_VERSION,
         )
         url = requester.graphql_url if path == "/graphql" else path
         connection: Any = self._connection

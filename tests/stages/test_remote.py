@@ -306,6 +306,18 @@ def watch(seen: list[str], stop: threading.Event) -> None:
                     seen.append(text)
 
 
+def test_what_the_other_side_says_holds_nothing_that_a_terminal_acts_on(github: GitHub, tmp_path: Path) -> None:
+    mirror = Mirror(tmp_path / "mirror")
+    mirror.fetch(remote_of(github), "main")
+    github.till.git.reject("error: GH013: \x1b[31mno\x1b[0m\u202e\u200b way")
+
+    said = remote_of(github).push(mirror.git, commit_of(mirror.git), BRANCH, None)
+
+    assert said.outcome is PushOutcome.RULE
+    assert all(line.isprintable() and "[31m" not in line for line in said.said.split("\n"))
+    assert "GH013" in said.said
+
+
 def test_a_commit_follows_what_came_before_it_and_nothing_else(github: GitHub, tmp_path: Path) -> None:
     mirror = Mirror(tmp_path / "mirror")
     base = mirror.fetch(remote_of(github), "main")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -228,3 +231,22 @@ def test_many_deliveries_are_read_page_by_page(github: GitHub) -> None:  # noqa:
     failed = forge_of(github).failed_deliveries(datetime.now(UTC) - timedelta(hours=1))
 
     assert len(failed) == 130
+
+
+def test_r47_no_address_of_github_stands_outside_the_defaults() -> None:
+    root = Path(__file__).parents[3]
+    found = set()
+    for path in [*root.glob("bot/**/*.py"), *root.glob("stages/**/*.py"), *root.glob("memory/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and re.match(r"(?:https?://)?(?:api\.)?github\.com", node.value)
+            ):
+                found.add((str(path.relative_to(root)), node.value))
+
+    assert found == {
+        ("bot/app_settings.py", "https://api.github.com"),
+        ("bot/jobs.py", "https://github.com"),
+        ("stages/origin.py", "github.com"),
+    }

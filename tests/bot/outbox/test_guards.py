@@ -1,0 +1,102 @@
+"""A guard that fails, or says nothing, lets nothing pass; and what is unknown stays unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.forge.errors import Unreachable
+from bot.outbox.errors import Leaks
+from bot.outbox.ledger import State
+from bot.outbox.words import Words
+from memory.scrub import Scrubber
+from tests.bot.outbox.kit import BRANCH, RUN, Post
+
+POST = "POST .*/issues/1/comments"
+
+
+class Broken(Scrubber):
+    """A guard that raises."""
+
+    def leaks(self, text: str) -> Any:
+        raise RuntimeError("out of order")
+
+    def holds_value(self, text: str) -> Any:
+        raise RuntimeError("out of order")
+
+
+class Silent(Scrubber):
+    """A guard that says nothing."""
+
+    def leaks(self, text: str) -> Any:
+        return None
+
+    def holds_value(self, text: str) -> Any:
+        return None
+
+
+@pytest.mark.parametrize(("guard", "error"), [(Broken, RuntimeError), (Silent, Leaks)])
+def test_sec_5_9_without_a_word_of_the_leak_check_nothing_is_sent(
+    post: Post, guard: type[Scrubber], error: type[Exception]
+) -> None:
+    copy = post.copy()
+    commit = post.commit(copy)
+    object.__setattr__(post.outbox._comments._sender, "words", Words(guard()))
+
+    with pytest.raises(error):
+        post.outbox.status(RUN, post.ref, 1, "Working on it.")
+    with pytest.raises(error):
+        post.outbox.push(RUN, post.ref, copy, BRANCH, commit, None)
+    with pytest.raises(error):
+        post.outbox.pull(RUN, post.ref, BRANCH, "main", "Fix", "Fixes #1", draft=True)
+
+    assert post.github.writes == []
+    assert post.github.till.git.head(BRANCH) is None
+
+
+def test_r67_two_failures_in_a_row_are_told_and_the_comment_is_made_later(post: Post) -> None:
+    post.github.fault(POST, status=502, times=2)
+
+    with pytest.raises(Unreachable):
+        post.outbox.status(RUN, post.ref, 1, "Working on it.")
+    unknown = [one.state for one in post.outbox.sent(RUN)]
+    post.again().outbox.status(RUN, post.ref, 1, "Working on it.")
+
+    assert unknown == [State.INTENDED]
+    assert len(post.issue.comments) == 1
+    assert len(post.github.asked(POST)) == 3
+
+
+def test_r67_a_second_try_that_arrived_though_it_broke_off_is_found(post: Post) -> None:
+    post.github.fault(POST, status=502)
+    post.github.fault(POST, status=502, stored=True)
+
+    number = post.outbox.status(RUN, post.ref, 1, "Working on it.")
+
+    assert [one.id for one in post.issue.comments] == [number]
+
+
+def test_r67_an_edit_that_broke_off_is_sent_again_and_is_the_same(post: Post) -> None:
+    post.outbox.status(RUN, post.ref, 1, "Working on it.")
+    post.github.fault("PATCH .*/issues/comments/.*", status=502, stored=True)
+
+    post.outbox.status(RUN, post.ref, 1, "Done.")
+
+    assert len(post.issue.comments) == 1
+    assert post.issue.comments[0].body.startswith("Done.")
+
+
+def test_sec_5_7_after_a_restart_a_push_that_was_cut_off_is_adopted(post: Post) -> None:
+    copy = post.copy()
+    commit = post.commit(copy)
+    post.github.fault("POST .*/git-receive-pack", reset=True, stored=True)
+    post.github.fault("GET .*/info/refs", skip=2, status=502, times=4)
+    with pytest.raises(Unreachable):
+        post.outbox.push(RUN, post.ref, copy, BRANCH, commit, None)
+    post.github.faults.clear()
+
+    result = post.again().outbox.push(RUN, post.ref, copy, BRANCH, commit, None)
+
+    assert (result.branch, post.github.till.git.head(BRANCH)) == (BRANCH, commit)
+    assert len(post.github.asked("POST .*/git-receive-pack")) <= 2
