@@ -78,7 +78,8 @@ class Suspicion:
         match statement:
             case cst.FunctionDef():
                 (first, _), (last, _) = source.span(statement.body)
-                best = max((self._lines.get((source.path, line), 0.0) for line in range(first, last + 1)), default=0.0)
+                ran = [self._lines.get((source.path, line), 0.0) for line in range(first, last + 1)]
+                best = max((*ran, self._words.get(statement.name.value, 0.0)))
             case cst.SimpleStatementLine():
                 best = max((self._words.get(name, 0.0) for name in source.defined_by(statement)), default=0.0)
             case _:

@@ -43,6 +43,14 @@ _OF_CALLS: Final = {
     **dict.fromkeys(("set", "frozenset"), Kind.SET),
     **dict.fromkeys(("bool", "isinstance", "any", "all"), Kind.TRUTH),
 }
+_OF_METHODS: Final = {
+    **dict.fromkeys(("upper", "lower", "title", "strip", "lstrip", "rstrip", "capitalize", "casefold"), Kind.TEXT),
+    **dict.fromkeys(("join", "format", "decode", "zfill", "ljust", "rjust", "hexdigest", "isoformat"), Kind.TEXT),
+    **dict.fromkeys(("split", "rsplit", "splitlines", "readlines", "findall", "groups"), Kind.LIST),
+    **dict.fromkeys(("startswith", "endswith", "isdigit", "isalpha", "isupper", "islower", "isspace"), Kind.TRUTH),
+    **dict.fromkeys(("find", "rfind", "bit_length", "total_seconds"), Kind.NUMBER),
+}
+"""Methods of one name that give one kind of thing wherever they are called."""
 _OF_ANNOTATIONS: Final = {
     **_OF_CALLS,
     **dict.fromkeys(("Sequence", "Iterable", "List", "Tuple"), Kind.LIST),
@@ -125,8 +133,14 @@ def kind_of_value(node: cst.BaseExpression) -> Kind:
             return kind_of_value(node.expression)
         case cst.Call(func=cst.Name(name)):
             return _OF_CALLS.get(name, Kind.UNKNOWN)
+        case cst.Call(func=cst.Attribute(attr=cst.Name(name))):
+            return _OF_METHODS.get(name, Kind.UNKNOWN)
         case cst.BinaryOperation(operator=cst.Subtract() | cst.FloorDivide() | cst.Divide() | cst.Power()):
             return Kind.NUMBER
+        case cst.BinaryOperation(operator=cst.Modulo(), left=left) if kind_of_value(left) is Kind.TEXT:
+            return Kind.TEXT
+        case cst.BooleanOperation(left=left, right=right) | cst.IfExp(body=left, orelse=right):
+            return kind_of_value(left) if kind_of_value(left) is kind_of_value(right) else Kind.UNKNOWN
         case cst.BinaryOperation(left=left, right=right):
             kinds = {kind_of_value(left), kind_of_value(right)} - {Kind.UNKNOWN}
             return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN

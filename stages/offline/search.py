@@ -24,7 +24,9 @@ _HURRY_SECONDS: Final = 2
 """What a test may take with a candidate, where five times its time at the base is less."""
 _LATE_AT_MOST: Final = 5
 """Candidates that get more time at the end: most of those that do not end in a hurry never do."""
-_AGAIN_AT_LEAST: Final = 50
+_SAME: Final = 3
+"""Lines between where a hunk of a diff begins and the first line that an edit changes, at most."""
+_AGAIN_AT_LEAST: Final = 100
 """Candidates that an attempt after a hold may run, however many the one before it ran."""
 _MORE_FOR_THE_REST: Final = 150
 """Candidates that are still tried for the other red tests, once the reproduction is green."""
@@ -119,13 +121,12 @@ def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tu
     sources = programs(texts, hints(body.ticket, base.account), focused(texts, base.red_lines))
     suspicion = Suspicion(sources, base.hits, traceback_lines(base.account, list(texts)))
     order = list(_distinct(ranked(sources, suspicion, unknown_names(base.account))))
-    places = [place for place, one in enumerate(order) if _among(one, _held(body))]
-    start = max(places, default=-1) + 1
+    start = next((place + 1 for place, one in enumerate(order) if _is_held(one, body)), 0)
     attempt.at_most = max(_AGAIN_AT_LEAST, attempt.at_most - start) if start else attempt.at_most
-    return job, (yield from _try_all(_in_turn(order, start, lessons, _held(body)), job, attempt))
+    return job, (yield from _try_all(_in_turn(order, start, lessons, body), job, attempt))
 
 
-def _in_turn(order: Sequence[Candidate], start: int, lessons: Taught, held: frozenset[str]) -> Iterator[Candidate]:
+def _in_turn(order: Sequence[Candidate], start: int, lessons: Taught, body: Body) -> Iterator[Candidate]:
     """What worked before, then by rank from where the held patch stood, then what a lesson says was held.
 
     Candidates that rank above a held one were tried before it by the same search, so they wait.
@@ -136,9 +137,15 @@ def _in_turn(order: Sequence[Candidate], start: int, lessons: Taught, held: froz
     waiting = {one.key for one in last}
     done: set[object] = set()
     for one in (*(one for one in turn if one.key not in waiting), *last):
-        if one.key not in done and not _among(one, held):
+        if one.key not in done and not _is_held(one, body):
             done.add(one.key)
             yield one
+
+
+def _is_held(one: Candidate, body: Body) -> bool:
+    """True for the edit of a held patch itself: the same lines may stand at other places of the file."""
+    near = [edit for edit in body.held_edits if edit.path == one.source.path and abs(edit.line - one.line) <= _SAME]
+    return _among(one, frozenset(edit.digest for edit in near))
 
 
 def _distinct(order: Sequence[Candidate]) -> Iterator[Candidate]:

@@ -79,6 +79,7 @@ TEMPLATES: Final[tuple[Template, ...]] = (
     conditions.ConditionReplaced(),
     conditions.LoopCondition(),
     loops.LoopOver(),
+    decorators.MethodKind(),
     decorators.DecoratorAdded(),
     calls.CallUnwrapped(),
     calls.CallWrapped(),

@@ -18,6 +18,7 @@ _BOUNDARY: Final[dict[type[cst.CSTNode], str]] = {
     cst.GreaterThanEqual: ">",
 }
 _ORDER: Final = ("<", "<=", ">", ">=")
+_LITERALS: Final = (cst.Tuple, cst.List, cst.Set, cst.Dict)
 _SINGLE: Final = ("None", "True", "False", "NotImplemented", "Ellipsis")
 _OTHERS: Final[dict[type[cst.CSTNode], tuple[str, ...]]] = {
     cst.LessThan: (">", ">=", "==", "!="),
@@ -57,8 +58,10 @@ class ComparisonOperator(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for _, target in _targets(source):
+            collection = isinstance(target.comparator, cst.Tuple | cst.List | cst.Set)
             for other in _OTHERS.get(type(target.operator), ()):
-                yield source.token(target.operator, other)
+                if not (collection and isinstance(target.operator, cst.In | cst.NotIn) and other in ("==", "!=")):
+                    yield source.token(target.operator, other)
 
 
 class IdentityOrMembership(Template):
@@ -71,7 +74,7 @@ class IdentityOrMembership(Template):
             single = isinstance(target.comparator, cst.Name) and target.comparator.value in _SINGLE
             words = ("is", "is not") if single else ("in", "not in", "is", "is not")
             known = _OTHERS.get(type(target.operator), ())
-            if not isinstance(target.comparator, cst.Integer | cst.Float):
+            if not isinstance(target.comparator, cst.Integer | cst.Float | cst.Tuple | cst.List | cst.Set):
                 yield from (source.token(target.operator, word) for word in words if word not in known)
 
 
@@ -97,7 +100,9 @@ class ComparisonSides(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for comparison, target in _targets(source):
-            if isinstance(target.operator, (*_BOUNDARY, cst.In, cst.NotIn)) and len(comparison.comparisons) == 1:
+            literal = isinstance(target.operator, cst.In | cst.NotIn) and isinstance(target.comparator, _LITERALS)
+            swaps = isinstance(target.operator, (*_BOUNDARY, cst.In, cst.NotIn)) and not literal
+            if swaps and len(comparison.comparisons) == 1:
                 yield source.swap(comparison.left, target.comparator)
 
 

@@ -109,7 +109,9 @@ class DictKey(Template):
             parent = source.parent(node)
             called = source.parent(parent)
             got = isinstance(called, cst.Call) and source.cut(called.func).endswith((".get", ".pop", ".setdefault"))
-            if isinstance(parent, cst.Index | cst.DictElement) or (isinstance(parent, cst.Arg) and got):
+            first = isinstance(called, cst.Call) and called.args[0] is parent
+            key = isinstance(parent, cst.Index) or (isinstance(parent, cst.DictElement) and parent.key is node)
+            if key or (got and first):
                 keys[node.value] = None
                 places.append(node)
         for node in places:

@@ -60,7 +60,8 @@ class SwappedItems(Template):
             parts = [part.slice.value for part in subscript.slice if isinstance(part.slice, cst.Index)]
             yield from _pairs(source, source.scope, parts)
         for entry in source.of(cst.DictElement):
-            yield source.swap(entry.key, entry.value)
+            if alike(source.scope.kind(entry.key), source.scope.kind(entry.value)):
+                yield source.swap(entry.key, entry.value)
 
 
 class SwappedBranches(Template):

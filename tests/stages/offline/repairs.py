@@ -140,9 +140,19 @@ BLOCKS = [
         "class Work:\n    @property\n    def size(self):\n        return 1\n",
     ),
     (
-        "decorator added",
+        "method kind",
         "class Work:\n    @kept\n    def make(cls):\n        return cls()\n",
         "class Work:\n    @classmethod\n    @kept\n    def make(cls):\n        return cls()\n",
+    ),
+    (
+        "method kind",
+        "class Work:\n    def size(n):\n        return n\n",
+        "class Work:\n    @staticmethod\n    def size(n):\n        return n\n",
+    ),
+    (
+        "method kind",
+        "class A:\n    @property\n    def n(self):\n        pass\n\n    def n(self, x):\n        pass\n",
+        "class A:\n    @property\n    def n(self):\n        pass\n\n    @n.setter\n    def n(self, x):\n        pass\n",
     ),
     (
         "decorator added",
