@@ -8,7 +8,7 @@ from typing import Any
 from bot.alert import asking_of, view_of
 from bot.app import App
 from bot.failures import renew_keys
-from bot.sources import default_commit, read_config, read_sources
+from bot.sources import default_commit, fresh, read_config
 from memory.calibration import Calibration
 from memory.signature import Explanation, explain
 from memory.types import ErrorSignature, MemoryContext
@@ -67,7 +67,7 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
     config = read_config(repository, commit)
     now, scope = app.book.now(), app.scope(repository)
     renew_keys(app.stores, scope, repository, commit)
-    version = app.stores.memory.publish_sources(scope, read_sources(repository, commit, config), now)
+    version = fresh(app.stores.memory, scope, repository, commit, config, now)
     explanation = explain(ticket.title, ticket.text, view_of(repository.files(commit)))
     found = tuple(one.signature for one in explanation.found)
     asking = asking_of(scope, now, found, config.environment, config.memory.rule)

@@ -20,7 +20,7 @@ from bot.pursuit import Pursuit
 from bot.related import duplicate_of, mark_recurred
 from bot.run import Run, RunState
 from bot.sent_back import next_attempt
-from bot.sources import default_commit, read_sources
+from bot.sources import default_commit, fresh
 from bot.why_signature import in_short
 from memory.database import DatabaseFull
 from memory.errors import MemoryFault
@@ -138,10 +138,10 @@ class Runner:
     def _pin_memory(self) -> MemoryVersion:
         """Publish what people changed in notes and rules, then read exactly that version for the whole run."""
         repository, now = self._pursuit.repository, self._pursuit.stores.now()
-        sources = read_sources(repository, default_commit(repository), self._bench.config)
         if renewed := renew_keys(self._pursuit.stores, self._pursuit.run.scope, repository, self._pursuit.run.base):
             self._pursuit.tell(facts.Decided(what="keys of lessons are made anew", because=renewed.told()))
-        return self._pursuit.stores.memory.publish_sources(self._pursuit.run.scope, sources, now)
+        commit, config = default_commit(repository), self._bench.config
+        return fresh(self._pursuit.stores.memory, self._pursuit.run.scope, repository, commit, config, now)
 
     def _case(self, base: Baseline) -> Case:
         pursuit, run = self._pursuit, self._pursuit.run

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from itertools import islice
+
 from bot.repository_config import PATH as SETTINGS
 from bot.repository_config import TUNING, RepositoryConfig, read_repository_config
-from memory.types import CommitId, NoteFile, Sources
+from memory.store import MemoryStore
+from memory.types import CommitId, MemoryVersion, NoteFile, Scope, Sources
 from stages.repository import Repository
 
 _NOTES_AT_MOST = 20_000
@@ -20,17 +24,33 @@ def read_config(repository: Repository, commit: CommitId) -> RepositoryConfig:
     return read_repository_config(repository.read(commit, SETTINGS))
 
 
-def read_sources(repository: Repository, commit: CommitId, config: RepositoryConfig) -> Sources:
-    """Notes and tuning as they stand at a commit; bytes that are not UTF-8 are replaced."""
-    paths = [path for path in repository.files(commit, config.notes) if path.endswith(".md")][:_NOTES_AT_MOST]
-    return Sources(
-        commit=commit,
-        notes=tuple(
-            NoteFile(path=path.removeprefix(f"{config.notes}/"), text=_text(repository, commit, path)) for path in paths
-        ),
-        tuning=_text(repository, commit, TUNING),
+def fresh(
+    memory: MemoryStore, scope: Scope, repository: Repository, commit: CommitId, config: RepositoryConfig, at: datetime
+) -> MemoryVersion:
+    """The version with the notes and tuning of a commit: the newest one while they are unchanged, else a new one."""
+    state = _state(repository, commit, config)
+    return memory.unchanged(scope, state) or memory.publish_sources(
+        scope, read_sources(repository, commit, config, state), at
     )
 
 
-def _text(repository: Repository, commit: CommitId, path: str) -> str:
-    return (repository.read(commit, path) or b"").decode("utf-8", "replace")
+def _state(repository: Repository, commit: CommitId, config: RepositoryConfig) -> str:
+    """What git calls the folder of notes and the file of rules: another name whenever a byte of them changes."""
+    whole = config.notes in ("", ".")
+    return "\n".join(
+        (config.notes, commit if whole else "", *repository.ids(commit, TUNING, *([] if whole else [config.notes])))
+    )
+
+
+def read_sources(repository: Repository, commit: CommitId, config: RepositoryConfig, state: str = "") -> Sources:
+    """Notes and tuning as they stand at a commit; bytes that are not UTF-8 are replaced."""
+    texts = repository.read_all(commit, config.notes, ".md")
+    return Sources(
+        commit=commit,
+        notes=tuple(
+            NoteFile(path=path.removeprefix(f"{config.notes}/"), text=text.decode("utf-8", "replace"))
+            for path, text in islice(texts.items(), _NOTES_AT_MOST)
+        ),
+        tuning=(repository.read(commit, TUNING) or b"").decode("utf-8", "replace"),
+        state=state,
+    )

@@ -6,7 +6,17 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from memory import audit, calibration_table, lesson_table, publishing, recomputing, recording, retracting, versions
+from memory import (
+    audit,
+    calibration_table,
+    freshness,
+    lesson_table,
+    publishing,
+    recomputing,
+    recording,
+    retracting,
+    versions,
+)
 from memory.calibration import Calibration
 from memory.database import reading, writing
 from memory.prepared import prepare
@@ -57,7 +67,18 @@ class MemoryStore:
         version: MemoryVersion | None = None
         while version is None:  # once more when somebody else published meanwhile
             version = self._publish(scope, sources, at)
+        if sources.state and not self.unchanged(scope, sources.state):
+            with writing(self._engine) as session:
+                freshness.remember(session, version, sources.state, self._scrubber)
         return version
+
+    def unchanged(self, scope: Scope, state: str) -> MemoryVersion | None:
+        """The newest version, when its notes and tuning were made from sources in just this state; they stay unread.
+
+        None when that is not known: then `publish_sources` finds out.
+        """
+        with reading(self._engine) as session:
+            return freshness.unchanged(session, scope, state, self._scrubber)
 
     def _publish(self, scope: Scope, sources: Sources, at: datetime) -> MemoryVersion | None:
         with reading(self._engine) as session:

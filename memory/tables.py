@@ -160,6 +160,18 @@ class NoteRow(Scoped, table=True):
     live_until: int | None
 
 
+class SourceStateRow(Scoped, table=True):
+    """What the live notes and rules were made from; a cache."""
+
+    __tablename__ = "source_state"
+
+    installation: str = Field(primary_key=True)
+    repository: str = Field(primary_key=True)
+    state: str
+    notes: str
+    tuning: str
+
+
 class ChunkRow(SQLModel, table=True):
     """A part of a note that can be shown on its own."""
 

@@ -158,6 +158,7 @@ class Sources:
     commit: CommitId
     notes: tuple[NoteFile, ...] = ()
     tuning: str = ""
+    state: str = ""  # what changes whenever notes or tuning do: they need not be read to know; "" when unknown
 
 
 @dataclass(frozen=True, kw_only=True)

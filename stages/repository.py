@@ -8,11 +8,12 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.types import CommitId, RepositoryId
-from stages.errors import DoesNotFit, Refused
+from stages.blobs import READ_AT_MOST, inside, name_of, read_all, readable
+from stages.errors import DoesNotFit
 from stages.faults import (
     BadBranchName,
     BareRepository,
@@ -47,7 +48,6 @@ __all__ = [
     "UnreadableRepository",
 ]
 
-READ_AT_MOST: Final = 8 * 1024 * 1024  # bytes of one file
 
 _FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@~^-]{0,199}")
@@ -165,9 +165,7 @@ class Repository:
         if entry is None:
             return None
         blob, size = entry
-        if size > READ_AT_MOST:
-            raise Refused(reason=f"{path} has {size} bytes, more than {READ_AT_MOST}")
-        return self._run("cat-file", "blob", blob)
+        return self._run("cat-file", "blob", blob) if readable(path, size) else None
 
     def blob(self, commit: CommitId, path: str) -> str | None:
         """Id of the regular file's content at a commit; None when there is none."""
@@ -176,9 +174,9 @@ class Repository:
 
     def files(self, commit: CommitId, folder: str = "") -> tuple[str, ...]:
         """Paths of the regular files at a commit, below `folder`; names that are not UTF-8 are left out."""
-        below = () if folder in ("", ".") else ("--", _inside(folder) + "/")
+        below = () if folder in ("", ".") else ("--", inside(folder) + "/")
         entries = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *below).split(b"\0")
-        return tuple(name for entry in entries if entry.startswith(b"100") and (name := _utf8(entry)) is not None)
+        return tuple(name for entry in entries if entry.startswith(b"100") and (name := name_of(entry)) is not None)
 
     def tracked(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Those of these paths that are checked out from git as files, links or submodules."""
@@ -186,8 +184,19 @@ class Repository:
         entries = self._run("ls-files", "-z", "--", *sorted(wanted)).split(b"\0") if wanted else []
         return tuple(sorted(wanted.intersection(map(os.fsdecode, entries))))
 
+    def ids(self, commit: CommitId, *paths: str) -> tuple[str, ...]:
+        """What stands at these paths at a commit, with the ids of the contents; nothing for one that is not there."""
+        listed = self._run("ls-tree", "-z", "--full-tree", commit, "--", *map(inside, paths))
+        return tuple(entry.decode("utf-8", "replace") for entry in listed.split(b"\0") if entry)
+
+    def read_all(self, commit: CommitId, folder: str, ending: str) -> dict[str, bytes]:
+        """The regular files below a folder at a commit whose names end so, by path. Raises Refused as `read`."""
+        below = () if folder in ("", ".") else ("--", inside(folder) + "/")
+        listed = self._run("ls-tree", "-r", "-l", "-z", "--full-tree", commit, *below).split(b"\0")
+        return read_all(self._run, listed, lambda path, size: path.endswith(ending) and readable(path, size))
+
     def _entry(self, commit: CommitId, path: str) -> tuple[str, int] | None:
-        listed = self._run("ls-tree", "-l", "-z", "--full-tree", commit, "--", _inside(path)).split(b"\0")[0]
+        listed = self._run("ls-tree", "-l", "-z", "--full-tree", commit, "--", inside(path)).split(b"\0")[0]
         if not listed.startswith(b"100"):  # symbolic links and submodules are not followed
             return None
         _, _, blob, size = listed.split(b"\t")[0].split()
@@ -284,17 +293,3 @@ class Repository:
     def _line(self, verb: str, *arguments: str) -> str | None:
         said = self._git.ask(verb, *arguments)
         return None if said is None else os.fsdecode(said).rstrip("\n")
-
-
-def _inside(path: str) -> str:
-    parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts or "\0" in path:
-        raise Refused(reason=f"{path!r} is no path inside the repository")
-    return "/".join(parts)
-
-
-def _utf8(entry: bytes) -> str | None:
-    try:
-        return entry.split(b"\t", 1)[1].decode()
-    except UnicodeDecodeError:
-        return None

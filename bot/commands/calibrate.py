@@ -15,7 +15,7 @@ from bot.curves import curves
 from bot.labelled import labelled
 from bot.node import Look
 from bot.progress import Counting
-from bot.sources import default_commit, read_config, read_sources
+from bot.sources import default_commit, fresh, read_config
 
 
 @click.command(short_help="Measure how often a wrong note gets in, and set the threshold by it.")
@@ -39,7 +39,7 @@ def calibrate(app: App, repository: Path, rate: float, picture: Path | None, as_
     found = open_repository(repository)
     commit = default_commit(found)
     config = read_config(found, commit)
-    version = app.stores.memory.publish_sources(app.scope(found), read_sources(found, commit, config), app.book.now())
+    version = fresh(app.stores.memory, app.scope(found), found, commit, config, app.book.now())
     known = labelled(app.stores, version, config.environment)
     with Counting(err(), "Asked") as counting:
         made = app.stores.upkeep.calibrate(version, app.book.now(), known, level=rate, told=counting.told)

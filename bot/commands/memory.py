@@ -14,7 +14,7 @@ from bot.commands.calibrate import calibrate
 from bot.commands.common import as_json, open_repository, out, repository_option, with_app
 from bot.foresight import Foresight, foresee
 from bot.node import Look
-from bot.sources import default_commit, read_config, read_sources
+from bot.sources import default_commit, fresh, read_config
 from bot.ticket_file import read_ticket
 from bot.why import candidates_told, notes_told
 from bot.why_signature import signatures_told
@@ -67,7 +67,7 @@ def notes(app: App, repository: Path, as_json: bool) -> None:
     found = open_repository(repository)
     commit = default_commit(found)
     config = read_config(found, commit)
-    version = app.stores.memory.publish_sources(app.scope(found), read_sources(found, commit, config), app.book.now())
+    version = fresh(app.stores.memory, app.scope(found), found, commit, config, app.book.now())
     chunks = app.stores.memory.chunks(version)
     if as_json:
         click.echo(_CHUNKS.dump_json(chunks, indent=2))
