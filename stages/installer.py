@@ -127,7 +127,7 @@ class Installer:
                 "repository": base.repository.id,
                 "step": asdict(step),
                 "seen": base.seen_by(step),
-                "python": [str(self.python), str(self.python.resolve())],
+                "python": _fingerprint(self.python),
                 "machine": platform.machine(),
             }
         )
@@ -175,6 +175,13 @@ class Installer:
             hosts=self.hosts,
             kept=kept,
         )
+
+
+def _fingerprint(python: Path) -> tuple[str, ...]:
+    """Another one when the interpreter is replaced in its place: environments are bound to it."""
+    real = python.resolve()
+    seen = real.stat()
+    return (str(python), str(real), str(seen.st_size), str(seen.st_mtime_ns))
 
 
 def _keep(step: Install, tree: Path, target: Path) -> None:

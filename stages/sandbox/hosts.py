@@ -16,6 +16,8 @@ _PORTS_BELOW: Final = 2**16
 _PLACE: Final = re.compile(r"(?:\[(?P<address>[0-9a-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,254}))(?::(?P<port>[0-9]{1,5}))?")
 _NAME: Final = re.compile(r"(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
 _SHOWN_AT_MOST: Final = 100  # characters
+# Where clouds answer besides 169.254.169.254: AWS and Google by IPv6, Azure's host, Alibaba.
+_METADATA: Final = frozenset({"fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200"})
 _HERE: Final = "localhost"
 
 
@@ -49,11 +51,13 @@ class Host:
 def leads_astray(address: str) -> bool:
     """True for addresses that no name of another machine may lead to: this one, its neighbours, and whole groups.
 
-    Cloud machines tell their credentials at a link-local address.
+    Cloud machines tell their credentials at link-local addresses, and at a few others.
     """
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
         found = found.ipv4_mapped
+    if str(found) in _METADATA:
+        return True
     return found.is_loopback or found.is_link_local or found.is_unspecified or found.is_multicast or found.is_reserved
 
 

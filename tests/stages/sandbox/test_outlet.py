@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -260,6 +262,9 @@ def test_b64_a_name_that_leads_to_this_machine_is_not_followed(monkeypatch: pyte
         ("fe80::1%eth0", True),
         ("::ffff:127.0.0.1", True),
         ("::ffff:169.254.169.254", True),
+        ("fd00:ec2::254", True),
+        ("168.63.129.16", True),
+        ("::ffff:100.100.100.200", True),
         ("10.0.0.7", False),
         ("192.0.2.1", False),
         ("2001:db8::1", False),
@@ -300,6 +305,48 @@ def test_closing_ends_connections_that_are_at_work() -> None:
                 assert client.recv(99) == b""
             with pytest.raises(OSError):
                 socket.create_connection(("127.0.0.1", port), 1)
+
+
+def test_more_connections_than_there_are_places_for_are_not_served() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as silent:
+        name = f"127.0.0.1:{silent.getsockname()[1]}"
+        ask = f"CONNECT {name} HTTP/1.1\r\n\r\n".encode()
+        with door([name]) as (_, port), contextlib.ExitStack() as held:
+            answered = 0
+            for _number in range(70):
+                client = held.enter_context(socket.create_connection(("127.0.0.1", port), 10))
+                with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                    client.sendall(ask)
+                    answered += client.recv(99).startswith(b"HTTP/1.1 200")
+
+    assert answered == 64
+
+
+def test_a_command_that_hands_nothing_out_gets_no_proxy() -> None:
+    outlet = Outlet(["127.0.0.1:9"], bytes_at_most=1)
+    ours, theirs = socket.socketpair()
+    outlet.serve(ours.detach())
+
+    with theirs:
+        theirs.sendall(b".")  # no descriptor comes with it
+        time.sleep(0.1)
+        with pytest.raises(OSError):
+            theirs.sendall(b"x" * 2**20)  # the other end is closed
+
+    outlet.close()
+    assert (outlet.reached, outlet.refused) == ((), ())
+
+
+def test_a_proxy_that_nobody_asked_for_ends_too() -> None:
+    outlet = Outlet(["127.0.0.1:9"], bytes_at_most=1)
+    ours, theirs = socket.socketpair()
+    with theirs:
+        outlet.serve(ours.detach())
+        time.sleep(0.3)
+
+        outlet.close()
+
+        assert theirs.recv(1) == b""
 
 
 @pytest.mark.parametrize(
