@@ -23,6 +23,7 @@ LS_SECONDS: Final = 60.0
 PUSH_SECONDS: Final = 300.0
 _SAID_AT_MOST: Final = 1_000  # characters of what the other side says
 _REMOTE_LINE: Final = re.compile(r"^remote: ?(.*)$", re.MULTILINE)
+_KILLED: Final = "Timeout: the command "  # as GitPython says it, with the whole command line
 _ESCAPE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _NOT_FOUND: Final = re.compile(r"(?i)repository\b.* not found|returned error: 404|does not appear to be a git repo")
 _NO_REF: Final = re.compile(r"(?i)couldn't find remote ref|not our ref|no such remote ref")
@@ -160,7 +161,7 @@ def trusted(git: Git) -> Iterator[Git]:
 def fault(url: str, said: Said) -> RemoteFault:
     """Why a command that reaches out failed."""
     text = said.message
-    told = words(said) or " ".join(text.split())[:_SAID_AT_MOST]
+    told = "it did not end in time" if text.startswith(_KILLED) else words(said)
     if _NO_REF.search(text):
         return NoSuchRemoteRef(url=url, said=told)
     if _REFUSED.search(text):

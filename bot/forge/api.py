@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.forge.errors import NotThere, Unreachable
+from bot.forge.errors import Unreachable
 from bot.forge.tokens import Permissions, Tokens
 from bot.forge.types import RepositoryRef
 from bot.forge.wire import Answer, Question, Wire, moved
@@ -77,15 +77,15 @@ class Api:
         return items
 
     def graphql(self, ref: RepositoryRef, query: str, variables: Mapping[str, object], *, what: str) -> Any:
-        """The `data` of a query that reads. Raises NotThere where a part of it is missing."""
+        """The `data` of a query that reads. Raises NotThere where a part of it is not there, and as `read`."""
         body = {"query": query, "variables": dict(variables)}
         question = Question(
             verb="POST", path="/graphql", what=what, permission="issues: read", installation=ref.installation, body=body
         )
-        data = self._tried(ref, question, READING).data
-        if not isinstance(data, dict) or data.get("errors") or not data.get("data"):
-            raise NotThere(what=what)
-        return data["data"]
+        answer = self._tried(ref, question, READING)
+        if fault := self.wire.graphql_fault(question, answer):
+            raise fault
+        return answer.data["data"]
 
     def write(
         self, ref: RepositoryRef, verb: str, path: str, *, what: str, needs: Permissions, body: object = None

@@ -29,6 +29,13 @@ class AppReads:
         bot = self._bot(parsing.shaped(lambda answer: str(answer["slug"]), data))
         return parsing.shaped(lambda answer: _app(answer, bot), data)
 
+    def account(self, login: str) -> Account:
+        """An account by its name, for a token that was given to us."""
+        token = self._api.tokens.token(0, None, METADATA)
+        path, what = f"/users/{quote(login, safe='')}", f"account {login}"
+        question = Question(verb="GET", path=path, what=what, permission="", installation=0)
+        return parsing.shaped(parsing.account, self._asked(question, token).data)
+
     def installations(self) -> tuple[Installation, ...]:
         """Where the App is installed, suspended ones too."""
         found = self._pages("/app/installations", "the installations of this App")

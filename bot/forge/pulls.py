@@ -43,7 +43,7 @@ class PullReads:
         found = self._api.all_pages(ref, "/pulls", what=f"pull requests of {ref.full_name}", needs=needs, query=query)
         pulls = [parsing.shaped(parsing.pull, one) for one in found]
         # A `head` that GitHub does not take for one filters nothing.
-        return tuple(one for one in pulls if one.head_ref == branch and one.head_repository_id in (ref.id, None))
+        return tuple(one for one in pulls if one.head_ref == branch and one.head_repository_id == ref.id)
 
     def reviews(self, ref: RepositoryRef, number: int) -> tuple[ReviewInfo, ...]:
         """Reviews in their order, each with its remarks."""

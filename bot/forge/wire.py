@@ -129,6 +129,19 @@ class Wire:
             case _:
                 return Rejected(said=said)
 
+    def graphql_fault(self, question: Question, answer: Answer) -> ForgeFault | None:
+        """GraphQL tells its refusals in an answer with status 200. None where there is none."""
+        data = answer.data if isinstance(answer.data, dict) else {}
+        errors = data.get("errors") or []
+        if not errors:
+            return None if data.get("data") else Unreachable(said="an answer without data")
+        kinds = {str(error.get("type", "")) for error in errors if isinstance(error, dict)}
+        if "RATE_LIMITED" in kinds:
+            return self.limits.primary(question.installation, self._until_reset(answer), answer.message)
+        if "FORBIDDEN" in kinds or "INSUFFICIENT_SCOPES" in kinds:
+            return Forbidden(permission=question.permission, said=answer.message)
+        return NotThere(what=question.what) if "NOT_FOUND" in kinds else Unreachable(said=answer.message)
+
     def _refused(self, question: Question, answer: Answer, said: str) -> ForgeFault:
         from bot.forge import pygithub
 

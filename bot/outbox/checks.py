@@ -33,6 +33,11 @@ class Checks:
         """The run's check on a commit, made or brought up to date."""
         effect = self._sender.effect(run, "check", ref, sha, Kind.CHECK)
         body = self._body(ref, report, effect.key)
+        with self._sender.alone(effect):
+            return self._put(effect, sha, report, body)
+
+    def _put(self, effect: Effect, sha: str, report: CheckReport, body: dict[str, Any]) -> CheckRunId:
+        ref = effect.ref
         entry = self._sender.ledger.intend(effect)
         text = repr(sorted(body.items(), key=lambda pair: pair[0]))
         if entry.artefact and entry.digest == digest(text):

@@ -26,6 +26,10 @@ class Comments:
         """The run's comment on an issue, made, adopted or edited; with `progress`, not twice in fifteen seconds."""
         effect = self._sender.effect(run, STATUS, ref, number, Kind.COMMENT)
         body = marked(self._sender.words.body(text, ref, number, f"comment on {number}"), effect.key)
+        with self._sender.alone(effect):
+            return self._status(effect, number, body, progress=progress)
+
+    def _status(self, effect: Effect, number: int, body: str, *, progress: bool) -> CommentId:
         entry = self._sender.ledger.intend(effect)
         if not entry.artefact:
             return self._made(entry, number, body)
@@ -43,8 +47,9 @@ class Comments:
         """A comment, once for this run and step, whatever the text is the next time."""
         effect = self._sender.effect(run, step, ref, number, Kind.COMMENT)
         body = marked(self._sender.words.body(text, ref, number, f"comment on {number}"), effect.key)
-        entry = self._sender.ledger.intend(effect)
-        return CommentId(int(entry.artefact)) if entry.artefact else self._made(entry, number, body)
+        with self._sender.alone(effect):
+            entry = self._sender.ledger.intend(effect)
+            return CommentId(int(entry.artefact)) if entry.artefact else self._made(entry, number, body)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 

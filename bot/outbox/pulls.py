@@ -23,17 +23,18 @@ class Pulls:
         words = self._sender.words
         body = marked(words.body(draft.body, ref, draft.issue, "pull request"), effect.key)
         new = {"title": words.line(draft.title, "title of a pull request"), "body": body, "base": draft.base}
-        self._sender.ledger.intend(effect)
-        found = self._sender.once(
-            lambda: self._open(ref, draft.branch),
-            lambda: self._create(ref, draft, new),
-            fresh=False,  # the branch may have one, from another run
-        )
-        if not self._sender.is_me(found.author):
-            raise NotOurs(what=f"pull request {found.number}")
-        if not _same(found, new):
-            self._edit(ref, found.number, new)
-        return self._read_back(effect, found.number, draft, new)
+        with self._sender.alone(effect):
+            self._sender.ledger.intend(effect)
+            found = self._sender.once(
+                lambda: self._open(ref, draft.branch),
+                lambda: self._create(ref, draft, new),
+                fresh=False,  # the branch may have one, from another run
+            )
+            if not self._sender.is_me(found.author):
+                raise NotOurs(what=f"pull request {found.number}")
+            if not _same(found, new):
+                self._edit(ref, found.number, new)
+            return self._read_back(effect, found.number, draft, new)
 
     def close(self, run: str, ref: RepositoryRef, number: int, reason: str) -> None:
         """Close our own pull request, and say why. Raises NotOurs; one that is closed already is left as it is."""

@@ -45,11 +45,12 @@ class Pushes:
         """
         self._check_text(git, commit, expected)
         effect = self._sender.effect(run, f"push {commit}", ref, branch, Kind.PUSH)
-        self._sender.ledger.intend(effect)
-        result = self._pushed(ref, git, branch, commit, expected)
-        if isinstance(result, Pushed):
-            self._sender.ledger.done(effect, commit)
-        return result
+        with self._sender.alone(effect):
+            self._sender.ledger.intend(effect)
+            result = self._pushed(ref, git, branch, commit, expected)
+            if isinstance(result, Pushed):
+                self._sender.ledger.done(effect, commit)
+            return result
 
     def delete(self, run: str, ref: RepositoryRef, branch: str, only_if_head: CommitId) -> None:
         """Take a branch away that is still where we left it. Raises NotOurs where it is not."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from bot.forge.errors import Unreachable
@@ -23,6 +24,18 @@ PULLS: Final[Permissions] = {"pull_requests": "write"}
 CHECKS: Final[Permissions] = {"checks": "write"}
 
 
+class Alone:
+    """One thread at a time for each key: two that want the same thing sent must not both find that it is not there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[str, threading.RLock] = {}
+
+    def __call__(self, effect: Effect) -> threading.RLock:
+        with self._lock:
+            return self._held.setdefault(effect.key, threading.RLock())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sender:
     """What all kinds of effects share. `me` is the account that we write as; None where it is not known."""
@@ -33,6 +46,7 @@ class Sender:
     words: Words
     lane: Lane
     me: int | None
+    alone: Alone = field(default_factory=Alone)
 
     def effect(
         self, run: str, step: str, ref: RepositoryRef, subject: object, kind: Kind, *, ordinal: int = 0

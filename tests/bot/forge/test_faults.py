@@ -268,6 +268,23 @@ def test_r26_a_scarce_quota_can_be_seen(site: GitHub) -> None:
     assert scarce.scarce
 
 
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        ("RATE_LIMITED", RateLimited),
+        ("FORBIDDEN", Forbidden),
+        ("NOT_FOUND", NotThere),
+        ("SERVICE_UNAVAILABLE", Unreachable),
+    ],
+)
+def test_graphql_tells_its_refusals_in_an_answer(site: GitHub, kind: str, fault: type[ForgeFault]) -> None:
+    body = {"data": None, "errors": [{"type": kind, "message": "No."}]}
+    site.fault("POST .*/graphql", status=200, body=body)
+
+    with pytest.raises(fault):
+        forge_of(site).body_edited_at(ref_of(site.till), 1)
+
+
 # --- Answers that are none -----------------------------------------------------------------------------------------
 
 

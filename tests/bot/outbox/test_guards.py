@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from bot.forge.errors import Unreachable
+from bot.forge.github import Forge
 from bot.outbox.errors import Leaks
 from bot.outbox.ledger import State
+from bot.outbox.outbox import Outbox
+from bot.outbox.types import CheckStatus, Conclusion, OwnLabel
 from bot.outbox.words import Words
 from memory.scrub import Scrubber
 from tests.bot.outbox.kit import BRANCH, RUN, Post
@@ -100,3 +104,43 @@ def test_sec_5_7_after_a_restart_a_push_that_was_cut_off_is_adopted(post: Post) 
 
     assert (result.branch, post.github.till.git.head(BRANCH)) == (BRANCH, commit)
     assert len(post.github.asked("POST .*/git-receive-pack")) <= 2
+
+
+def test_two_threads_that_want_one_comment_make_one(post: Post) -> None:
+    post.github.fault(POST, delay=0.3, stored=True)
+    numbers: list[int] = []
+    threads = [
+        Thread(target=lambda: numbers.append(post.outbox.status(RUN, post.ref, 1, "Working on it."))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+    assert len(numbers) == 4
+    assert {one.id for one in post.issue.comments} == set(numbers)
+
+
+def test_a_ci_job_writes_in_the_name_of_githubs_own_account(post: Post) -> None:
+    till, actions = post.github.till, post.github.state.actions_bot
+    copy = post.copy()
+    forge = Forge.for_token(post.github.ci_token(till), base_url=post.github.url, sleep=post.clock.sleep)
+    outbox = Outbox.of(
+        forge, post.book, Scrubber(()), me=actions.id, secret=str(till.id), clock=post.clock, sleep=post.clock.sleep
+    )
+    commit = post.commit(copy)
+
+    outbox.status(RUN, post.ref, 1, "Working on it.")
+    outbox.push(RUN, post.ref, copy, BRANCH, commit, None)
+    pull = outbox.pull(RUN, post.ref, BRANCH, "main", "Fix", "Fixes #1", draft=True)
+    outbox.check(RUN, post.ref, commit, CheckStatus.COMPLETED, Conclusion.SUCCESS, "The gate", "Seen.")
+    outbox.labels(post.ref, 1, OwnLabel.PR)
+    outbox.close_pull(RUN, post.ref, pull.number, "Over.")
+    outbox.delete_branch(RUN, post.ref, BRANCH, only_if_head=commit)
+
+    assert post.issue.comments[0].author is actions
+    assert till.issues[pull.number].author is actions
+    assert [one.app for one in till.checks.values()] == [15_368]
+    assert post.issue.labels == ["ticketsmith:pr"]
+    assert till.git.head(BRANCH) is None
+    assert post.github.asked(".*access_tokens") == post.github.asked("POST .*/installations/71/access_tokens")[:1]
