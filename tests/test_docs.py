@@ -50,6 +50,8 @@ def first_cells(text: str) -> list[str]:
 
 def commands(group: click.Command = ticketsmith, name: str = "ticketsmith") -> Iterator[tuple[str, click.Command]]:
     if isinstance(group, click.Group):
+        if group.invoke_without_command:
+            yield name, group
         context = click.Context(group)
         for one in group.list_commands(context):
             command = group.get_command(context, one)

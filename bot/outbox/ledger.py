@@ -53,10 +53,10 @@ class Entry:
 
 
 class Ledger:
-    """All SQL of the outbox."""
+    """All SQL of the outbox. With `whole` False other processes, whose ledgers are gone, may have sent things too."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    def __init__(self, book: Book, *, whole: bool = True) -> None:
+        self._book, self._whole = book, whole
 
     def intend(self, effect: Effect) -> Entry:
         """Write down what will be tried, before it is; or give what is known of it. Raises as `memory.database`."""
@@ -76,7 +76,7 @@ class Ledger:
                 intended=self._book.now(),
             )
             session.add(row)
-            return _entry(effect, row, fresh=True)
+            return _entry(effect, row, fresh=self._whole)
 
     def done(self, effect: Effect, artefact: object, text: str = "") -> None:
         """It is there: it was read back, with this text."""

@@ -65,14 +65,22 @@ class Outbox:
         secret: str,
         clock: Callable[[], datetime] | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        whole: bool = True,
     ) -> Outbox:
         """`me` is the number of the account that we write as, and `secret` what markers are made with.
+
+        With `whole` False the book does not know all that was sent: whatever is to be made is looked for first.
 
         One Outbox for a process: it holds the lane in which writes are spaced.
         """
         lane = Lane(clock or book.now, sleep)
         sender = Sender(
-            forge=forge, ledger=Ledger(book), markers=Markers(secret), words=Words(scrubber), lane=lane, me=me
+            forge=forge,
+            ledger=Ledger(book, whole=whole),
+            markers=Markers(secret),
+            words=Words(scrubber),
+            lane=lane,
+            me=me,
         )
         return cls(sender)
 
