@@ -84,7 +84,7 @@ def _about(run: Run) -> Iterator[Node]:
     version = "not pinned yet" if run.memory_version is None else f"version {run.memory_version}"
     yield node(
         f"Repository {run.scope.repository} at {run.base[:12]} · model {run.model or 'none'} · memory {version} · "
-        f"begun {run.created:%Y-%m-%d %H:%M} UTC"
+        f"begun {run.created:%Y-%m-%d %H:%M} UTC" + (f" for {run.actor}" if run.actor else "")
     )
     if run.state is RunState.PARKED:
         cause = run.park_cause.value if run.park_cause else "unknown"

@@ -13,7 +13,9 @@ import pytest
 from bot.book import Book, upgrade_runs
 from bot.config import Settings, read_settings
 from bot.errors import UnknownSetting, WrongSetting
+from bot.record import read_record
 from bot.run import RunState
+from bot.show import run_text
 from bot.spending import Account, DayLedger, next_day
 from bot.walls import Wall, Walls
 from memory.database import open_database
@@ -272,6 +274,7 @@ def test_the_actor_of_a_run_is_kept_and_pays(tmp_path: Path) -> None:
 
     assert (run.actor, run.park_cause) == ("github:4711", ParkCause.BUDGET)
     assert "github:4711" in run.park_reason
+    assert " UTC for github:4711" in run_text(read_record(app.book, run.id))
 
 
 # --- Settings ------------------------------------------------------------------------------------------------------
