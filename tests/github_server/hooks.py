@@ -39,6 +39,9 @@ class Hooks:
         for name, part in parts.items():
             payload[name] = self._shown(repository, name, part, parts)
         payload |= {"repository": self.shapes.repository(repository), "sender": self.shapes.person(sender)}
+        if event == "push":  # there, and only there, GitHub writes these times as seconds
+            at = int(self.state.now().timestamp())
+            payload["repository"] |= {"created_at": at, "pushed_at": at}
         number = installation.id if installation else None
         if installation:
             payload["installation"] = {"id": installation.id, "node_id": "MDIz"}
