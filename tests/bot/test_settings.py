@@ -62,6 +62,7 @@ def test_every_setting_can_stand_in_the_file(home: Path) -> None:
         sandbox = "landlock"
         [limits]
         calls = 10
+        candidate_runs = 7
         tokens = 1000
         money = 0.5
         minutes = 2.5
@@ -78,6 +79,7 @@ def test_every_setting_can_stand_in_the_file(home: Path) -> None:
     assert (settings.model_url, settings.model_key) == ("http://127.0.0.1:8000/v1", "short")
     assert (settings.agent, settings.sandbox) == (("my-agent", "--json"), Level.LANDLOCK)
     assert settings.limits == Limits(calls=10, tokens=1000, money=0.5, minutes=2.5)
+    assert settings.candidate_runs == 7
     assert settings.prices == {"openai/gpt": Price(input=3.0, output=15.0)}
     assert settings.secrets() == ("short",)
 
