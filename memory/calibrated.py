@@ -23,7 +23,9 @@ _CANDIDATES: Final = 24
 _RARE, _RARE_ENOUGH = 2.0, 6  # candidates are looked for without words that an eighth of the notes hold: they take long
 _TWINS: Final = 0.9  # likeness of two notes from which on they count as one
 _TWINS_LOOKED_FOR: Final = 5  # among so many of the best
-_SUBJECT_AT_LEAST: Final = 3  # words of the rarest kind: less of a subject that is known here is never found whole
+# Words of the rarest kind: a subject or a title that has less to tell is never found whole.
+_SUBJECT_AT_LEAST, _TITLE_AT_LEAST = 3, 2
+_SHARED_AT_LEAST: Final = 2  # words of ticket and note: one word in common is no matter in common
 _TITLE_GAIN: Final = 2.5  # what a word in a title counts beside one in a text
 _SATURATION, _BY_LENGTH = 1.2, 0.75  # k1 and b of BM25
 
@@ -52,7 +54,7 @@ class _Plain:
     likeness: float
     rarest: float
     found: tuple[str, ...]
-    shared: str  # the rarest word that both hold
+    shared: tuple[str, ...]  # words that both hold, the rarest first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,7 @@ class Calibrated:
                 rows.setdefault(hit.note, hit.row)
         profiles = index.profiles(sorted(rows))
         scored = [
-            Scored(note=note, row=rows[note], score=scores.total, why=scores.told(plain.found, plain.shared))
+            _scored(note, rows[note], scores, plain)
             for note, (scores, plain) in _scores(index, asked, profiles).items()
         ]
         return Judgement(
@@ -81,6 +83,13 @@ class Calibrated:
             looked_for=looked_for,
             scored=tuple(sorted(scored, key=lambda one: (-one.score, one.row))),
         )
+
+
+def _scored(note: int, row: int, scores: Scores, plain: _Plain) -> Scored:
+    if len(plain.shared) < _SHARED_AT_LEAST:
+        why = f"only one word in common: {plain.shared[0]}" if plain.shared else "no telling word in common"
+        return Scored(note=note, row=row, score=min(0.0, scores.total), why=why)
+    return Scored(note=note, row=row, score=scores.total, why=scores.told(plain.found, plain.shared[0]))
 
 
 def _asked(index: Index, query: MemoryQuery) -> _Asked:
@@ -131,17 +140,16 @@ def _scores(index: Index, asked: _Asked, profiles: Mapping[int, Profile]) -> dic
 def _plain(index: Index, asked: _Asked, profile: Profile, rare: Mapping[str, float]) -> _Plain:
     found = tuple(word for word in asked.subject if word in profile.text)
     title = sum(rare[word] for word in profile.title if word in asked.rarity)
-    both = sorted(asked.rarity.keys() & profile.text.keys())
-    shared = max(both, key=lambda word: asked.rarity[word], default="")
+    both = sorted(asked.rarity.keys() & profile.text.keys(), key=lambda word: (-asked.rarity[word], word))
     rarest = rarity(index.totals.notes, 1)
     return _Plain(
         subject=asked.weight(found) / (max(asked.weight(asked.subject), _SUBJECT_AT_LEAST * rarest) or 1.0),
-        title=title / (sum(rare[word] for word in profile.title) or 1.0),
+        title=title / (max(sum(rare[word] for word in profile.title), _TITLE_AT_LEAST * rarest) or 1.0),
         words=_bm25(index, asked, profile),
         likeness=math.sqrt(_cosine(asked, profile, both)),
-        rarest=asked.rarity[shared] / (rarest or 1.0) if shared else 0.0,
+        rarest=asked.rarity[both[0]] / (rarest or 1.0) if both else 0.0,
         found=found,
-        shared=shared,
+        shared=tuple(both),
     )
 
 

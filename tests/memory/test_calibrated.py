@@ -65,6 +65,22 @@ def test_junk_in_the_title_changes_nothing(index: FtsIndex, junk: str) -> None:
     assert RULE.judge(index, asking(f"{TITLE} {junk}", body=BODY)) == plain
 
 
+def test_a_title_of_one_word_admits_no_note_by_that_word_alone(tmp_path: Path) -> None:
+    short = note("deploy.md", "# Deploy\nPush the tag, then watch the rollout of every region.")
+    index = _index(tmp_path, short, *filler(60))
+
+    assert _paths(index, "Deploy broken", "It says so since noon.") == []
+    assert _paths(index, "Deploy broken: rollout of a region hangs", "I pushed the tag and watch it.") == ["deploy.md"]
+
+
+def test_one_known_word_is_no_whole_subject(index: FtsIndex) -> None:
+    one = RULE.judge(index, asking("Upgrade zookeeper sentinel 3.8.2")).scored[0]
+    two = RULE.judge(index, asking("Upgrade zookeeper sentinel replica 3.8.2")).scored[0]
+
+    assert (one.score, one.why) == (0.0, "only one word in common: sentinel")
+    assert "subject words of the note found: sentinel replica, 0.67 of the subject" in two.why
+
+
 def test_the_scores_are_told_in_words(index: FtsIndex) -> None:
     why = RULE.judge(index, asking(TITLE, body=BODY)).scored[0].why
 
