@@ -26,12 +26,14 @@ def budget_of(
     `ledger` knows what may be spent beyond the run; None for nothing that is shared.
     """
     costs = [event.fact for event in events if isinstance(event.fact, ModelAnswered)]
-    # The row knows of calls that failed, the events of those after the row was last written.
+    taken = ledger.of_run() if ledger else Spent()
+    # The row knows of calls that failed, the events of those after the row was last written, and the ledger of one
+    # that was not answered when the process was killed: it may have been paid for.
     spent = Spent(
-        calls=max(run.spent.calls, len(costs)),
-        tokens=max(run.spent.tokens, sum(cost.tokens_in + cost.tokens_out for cost in costs)),
-        money=max(run.spent.money, sum(cost.price for cost in costs)),
-        minutes=run.spent.minutes,
+        calls=max(run.spent.calls, len(costs), taken.calls),
+        tokens=max(run.spent.tokens, sum(cost.tokens_in + cost.tokens_out for cost in costs), taken.tokens),
+        money=max(run.spent.money, sum(cost.price for cost in costs), taken.money),
+        minutes=max(run.spent.minutes, taken.minutes),
     )
     own = OFFLINE_LIMITS if model == OFFLINE and limits == Limits() else limits
     return Budget(own, clock=time.monotonic, spent=spent, stopped=stopped, ledger=ledger)

@@ -64,6 +64,11 @@ class DayLedger:
             )
         self._taken = None
 
+    def of_run(self) -> Spent:
+        """What this run took on all days, and has not given back."""
+        with self._book.reading() as session:
+            return _sum(session, SpendingRow.run == self._account.run)
+
     def _before(self, session: Session, day: str) -> Iterator[tuple[str, Wall, Spent]]:
         """Each wall that the run stands before, and what was spent of it on this day."""
         scope, actor = self._account.scope, self._account.actor

@@ -41,6 +41,9 @@ class Ledger(Protocol):
     def settle(self, *, tokens: int, money: float, minutes: float) -> None:
         """Say what the call cost."""
 
+    def of_run(self) -> Spent:
+        """What this run spent until now, with what was taken for calls of which nobody knows how they ended."""
+
 
 class NoLedger:
     """For what costs nothing."""
@@ -51,6 +54,10 @@ class NoLedger:
 
     def settle(self, *, tokens: int, money: float, minutes: float) -> None:
         """Nothing is written down."""
+
+    def of_run(self) -> Spent:
+        """Nothing was written down."""
+        return Spent()
 
 
 class Budget:

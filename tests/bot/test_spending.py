@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.book import Book, upgrade_runs
+from bot.budget import budget_of
 from bot.config import Settings, read_settings
 from bot.errors import UnknownSetting, WrongSetting
 from bot.record import read_record
@@ -210,6 +211,21 @@ def test_the_budget_asks_the_ledger_before_and_tells_it_after(day: Day) -> None:
         assert connection.execute("SELECT minutes FROM spending").fetchone() == (3.0,)
 
 
+def test_sec_5_13_a_run_goes_on_with_what_a_killed_process_had_taken_for_it(tmp_path: Path) -> None:
+    ground = bed(tmp_path, limits=Limits(money=2.0))
+    app = ground.app()
+    run = app.open_run(TICKET, ground.repository, ground.repository.resolve())
+    account = Account(scope=run.scope, actor="", run=run.id)
+    DayLedger(app.book, account, walls()).reserve(tokens=900, money=1.5, minutes=3.0)
+
+    again = budget_of(run, "acme/one", Limits(money=2.0), (), lambda: False, DayLedger(app.book, account, walls()))
+
+    assert (again.spent.calls, again.spent.tokens, again.spent.money) == (1, 900, 1.5)
+    assert again.spent.minutes >= 3.0
+    with pytest.raises(LimitReached, match="money"):
+        again.before_call(money=0.6)
+
+
 def test_a_call_that_the_run_itself_may_not_make_is_not_counted_for_the_day(day: Day) -> None:
     budget = Budget(Limits(calls=1), clock=Clock(), ledger=day.ledger(walls()))
     budget.before_call()
@@ -257,7 +273,8 @@ def test_sec_5_9_where_the_ledger_cannot_be_written_no_call_is_made(tmp_path: Pa
     app = ground.app(script)
     run = app.open_run(TICKET, ground.repository, ground.repository.resolve())
     with sqlite3.connect(ground.home / "ticketsmith.sqlite") as connection:
-        connection.execute("DROP TABLE spending")
+        connection.execute("ALTER TABLE spending RENAME TO kept")
+        connection.execute("CREATE VIEW spending AS SELECT * FROM kept")  # can be read, and not be written
 
     run = app.pursue(run, silent())
 
