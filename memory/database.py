@@ -6,7 +6,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -159,8 +159,14 @@ def _migrate(session: Session, folder: Path, version_table: str) -> None:
 
 
 def _make_file(path: Path) -> None:
+    """An empty file that only its owner may read. One that is there is not opened: the end of any descriptor of a file
+    ends all locks that this process has on it (POSIX), those of SQLite's open connections too, and then another
+    process takes the log away under them (sqlite.org/howtocorrupt.html, 2.2).
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDONLY | os.O_CLOEXEC, 0o600))
+    if not path.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDONLY | os.O_CLOEXEC, 0o600))
 
 
 def _set_up(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
