@@ -28,6 +28,7 @@ from stages.toolchains import Toolchain, Toolchains
 
 _FORM: Final = 1  # of what is kept; another number makes everything anew
 _TOLD_AT_MOST: Final = 400  # characters of what a failed step printed
+_HOSTS_TOLD: Final = 5
 _NO_HOSTS: Final = (
     "no host is named for it: list those of your registries as `hosts` under [install] in ticketsmith.toml"
 )
@@ -205,5 +206,5 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 def _told(ran: Ran) -> str:
     how = "it did not end in time" if ran.timed_out else f"exit {ran.exit_status}"
-    closed = f"; not on the list of hosts: {', '.join(ran.refused)}" if ran.refused else ""
+    closed = f"; not on the list of hosts: {', '.join(ran.refused[:_HOSTS_TOLD])}" if ran.refused else ""
     return f"{how}{closed}: {one_line(ran.output[-_TOLD_AT_MOST:]).strip()}"

@@ -27,6 +27,7 @@ _CANNOT_START: Final = (126, 127)  # what a shell, and env, say of a command tha
 _STARTS_AT_MOST: Final = 500
 _JSON_AT_MOST: Final = 256 * 1024  # characters
 _EVENT_CUT: Final = 4_000  # characters
+_HOSTS_TOLD: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +88,16 @@ class ProgramAgent(Agent):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"{name} cannot be started in the sandbox")
         if ran.exit_status != 0:
             how = "was killed" if ran.exit_status is None else f"ended with exit status {ran.exit_status}"
-            raise UnreadableAnswer(reason=f"{name} {how}: {ran.output.strip()[-300:] or 'it printed nothing'}")
+            said = ran.output.strip()[-300:] or "it printed nothing"
+            raise UnreadableAnswer(reason=f"{name} {how}{_closed_to(ran)}: {said}")
         fields = last_object(ran.output)
         if fields is None:
             raise UnreadableAnswer(reason=f"the output of {name} does not end with a JSON object")
         return fields
+
+
+def _closed_to(ran: Ran) -> str:
+    return f" (it asked for {', '.join(ran.refused[:_HOSTS_TOLD])}, which [program] hosts does not name)" if ran.refused else ""
 
 
 def _absorb(workspace: Workspace) -> None:
