@@ -97,7 +97,11 @@ class ProgramAgent(Agent):
 
 
 def _closed_to(ran: Ran) -> str:
-    return f" (it asked for {', '.join(ran.refused[:_HOSTS_TOLD])}, which [program] hosts does not name)" if ran.refused else ""
+    return (
+        f" (it asked for {', '.join(ran.refused[:_HOSTS_TOLD])}, which [program] hosts does not name)"
+        if ran.refused
+        else ""
+    )
 
 
 def _absorb(workspace: Workspace) -> None:
