@@ -8,7 +8,6 @@ from typing import Final, Protocol
 
 from memory.budget import Allowance
 from memory.calibration import Calibration, rule_for
-from memory.errors import MissingContext
 from memory.lessons import RECORD_AT_MOST as LESSON_AT_MOST
 from memory.lessons import render
 from memory.notes import RECORD_AT_MOST as NOTE_AT_MOST
@@ -70,12 +69,7 @@ class Recall:
         self._rule = rule
 
     def __call__(self, query: MemoryQuery, version: MemoryVersion) -> MemoryContext:
-        """The context of one call. Raises IndexUnusable when the notes cannot be searched.
-
-        Raises MissingContext for a version of another repository than the one that asks.
-        """
-        if query.scope != version.scope:
-            raise MissingContext(what="a query with the memory of another repository")
+        """The context of one call. Raises IndexUnusable when the notes cannot be searched."""
         index, judgement = self._judged(query, version)
         return MemoryContext(
             seal=_SEAL,

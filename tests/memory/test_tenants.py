@@ -12,8 +12,8 @@ from typing import Final
 
 import pytest
 
-from memory.errors import MissingContext
 from memory.index import FtsSearch
+from memory.lesson_table import ForeignVersion
 from memory.recall import Recall
 from memory.store import MemoryStore
 from memory.types import (
@@ -132,7 +132,7 @@ def test_sec_23_a_query_of_one_tenant_reads_no_version_of_another(store: MemoryS
     (query,) = random_queries(1)
     other: MemoryVersion = next(store.current(scope) for scope in SCOPES if scope != query.scope)
 
-    with pytest.raises(MissingContext, match="another repository"):
+    with pytest.raises(ForeignVersion, match="says nothing about"):
         recall(query, other)
 
 
