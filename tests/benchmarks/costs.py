@@ -21,6 +21,7 @@ from typing import Final
 
 from bot.markers.probe import drive
 from bot.markers.ways import Recording, provider
+from stages.sandbox import Command, choose, needed_by
 
 ROUNDS: Final = 7
 _KIB: Final = 1024
@@ -113,11 +114,35 @@ def overhead() -> list[Figure]:
     ]
 
 
+def memory() -> list[Figure]:
+    """Peaks of the processes of one run: the program with the embedded model, and the tests in the sandbox."""
+    code = "import sys; from bot.cli import ticketsmith; ticketsmith(sys.argv[1:], prog_name='ticketsmith')"
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["TICKETSMITH_HOME"] = home
+        _, program = run([sys.executable, "-c", code, "demo"])
+        del os.environ["TICKETSMITH_HOME"]
+        repository = next(Path(home).glob("demo/*/till"))
+        # The kernel of the sandbox tells nobody outside: the tests' own parent asks, inside.
+        inside = "import resource, subprocess, sys; subprocess.run([sys.executable, '-m', 'pytest', '-q'], stdout=2)"
+        asked = f"{inside}; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        python = Path(sys.executable)
+        ran = choose("auto", trusted=True).run(
+            Command(arguments=(str(python), "-s", "-P", "-B", "-c", asked), tree=repository, readable=needed_by(python))
+        )
+    tests = int(ran.output.split()[-1]) / _KIB
+    return [
+        Figure(
+            what="peak memory of a run with the embedded model, litellm and libcst included", value=program, unit="MiB"
+        ),
+        Figure(what="peak memory of its tests in the sandbox", value=tests, unit="MiB"),
+    ]
+
+
 class _counted:  # noqa: N801 - reads as a statement
     """Counts the seconds that sandboxed commands take while it is open."""
 
     def __enter__(self) -> list[float]:
-        from stages.sandbox import Command, Ran, Sandbox
+        from stages.sandbox import Ran, Sandbox
 
         self._original = Sandbox.run
         seconds: list[float] = []
@@ -140,7 +165,7 @@ class _counted:  # noqa: N801 - reads as a statement
 
 
 def figures() -> list[Figure]:
-    return [*start(), litellm_import(), *overhead()]
+    return [*start(), litellm_import(), *overhead(), *memory()]
 
 
 def main() -> None:
