@@ -1,12 +1,14 @@
-"""One thread that writes what arrives: many deliveries in one transaction, each answered after it is kept."""
+"""What writes what arrives: many deliveries in one transaction, each answered after it is kept.
+
+It works in the server's own thread. A thread of its own would have to be handed the interpreter at each call of the
+database: on a machine that is busy, that takes longer than the writing.
+"""
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+import asyncio
+from collections import deque
+from dataclasses import dataclass
 from typing import Final, Self
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,10 +16,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.job import Added, Arrival, Decision
 from bot.jobs import Jobs
 from bot.log import Log
-from memory.database import DatabaseFault
+from memory.database import DatabaseFault, DatabaseLocked
 
 GROUP_AT_MOST: Final = 256  # deliveries of one transaction
 WAITING_AT_MOST: Final = 2_000  # deliveries that are not written yet; more are sent away
+AGAIN_SECONDS: Final = 0.01  # until a database that somebody else writes to is tried again
 
 
 class InboxFull(Exception):
@@ -28,87 +31,83 @@ class InboxFull(Exception):
 class _Entry:
     arrival: Arrival
     decision: Decision
-    kept: Future[Added] = field(default_factory=Future)
+    kept: asyncio.Future[Added]
 
 
 class Inbox:
-    """Keeps deliveries while it is open, as a context. `woken` is called after each group that holds a new job."""
+    """Keeps deliveries while it is open, as a context. The database of `jobs` must not wait for a lock itself."""
 
-    def __init__(self, jobs: Jobs, log: Log, *, woken: Callable[[], None] = lambda: None) -> None:
-        self._jobs, self._log, self._woken = jobs, log, woken
-        self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._write, name="inbox", daemon=True)
+    def __init__(self, jobs: Jobs, log: Log) -> None:
+        self._jobs, self._log = jobs, log
+        self._waiting: deque[_Entry] = deque()
+        self._some, self._closing = asyncio.Event(), False
+        self._task: asyncio.Task[None] | None = None
 
-    def __enter__(self) -> Self:
-        self._thread.start()
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._write())
         return self
 
-    def __exit__(self, *_: object) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Write what is there, and end."""
-        self._queue.put(None)
-        self._thread.join()
+        self._closing = True
+        self._some.set()
+        assert self._task is not None
+        await self._task
 
     @property
     def alive(self) -> bool:
-        return self._thread.is_alive()
+        return self._task is not None and not self._task.done()
 
     @property
     def waiting(self) -> int:
         """Deliveries that are not written yet."""
-        return self._queue.qsize()
+        return len(self._waiting)
 
-    def put(self, arrival: Arrival, decision: Decision) -> Future[Added]:
-        """What became of it, once it is on the disk. The future raises DatabaseFault; one that was cancelled is not
-        written. Raises InboxFull.
+    def put(self, arrival: Arrival, decision: Decision) -> asyncio.Future[Added]:
+        """What became of it, once it is on the disk; who cancels it first has it not written.
+
+        The future raises DatabaseFault and SQLAlchemyError. Raises InboxFull.
         """
         if self.waiting >= WAITING_AT_MOST:
             raise InboxFull
-        entry = _Entry(arrival, decision)
-        self._queue.put(entry)
+        entry = _Entry(arrival, decision, asyncio.get_running_loop().create_future())
+        self._waiting.append(entry)
+        self._some.set()
         return entry.kept
 
-    def _write(self) -> None:
-        going = True
-        while going:
-            group, going = self._group()
-            self._keep([entry for entry in group if entry.kept.set_running_or_notify_cancel()])
+    async def _write(self) -> None:
+        while not self._closing or self._waiting:
+            await self._some.wait()
+            self._some.clear()
+            while self._waiting:
+                count = min(len(self._waiting), GROUP_AT_MOST)
+                await self._keep([self._waiting.popleft() for _ in range(count)])
+                await asyncio.sleep(0)  # answers go out, and the next deliveries come in
 
-    def _group(self) -> tuple[list[_Entry], bool]:
-        """What is there, once something is; False with it when it is time to end."""
-        group: list[_Entry] = []
-        entry = self._queue.get()
-        while entry is not None:
-            group.append(entry)
-            if len(group) == GROUP_AT_MOST:
-                return group, True
+    async def _keep(self, group: list[_Entry]) -> None:
+        """Write them; those whose senders are sent away meanwhile are not."""
+        while wanted := [entry for entry in group if not entry.kept.done()]:
             try:
-                entry = self._queue.get_nowait()
-            except queue.Empty:
-                return group, True
-        return group, False
+                self._add(wanted)
+            except DatabaseLocked:
+                await asyncio.sleep(AGAIN_SECONDS)
+            except DatabaseFault as fault:
+                self._log.error("deliveries not kept", count=len(wanted), why=str(fault))
+                _fail(wanted, fault)
+            except SQLAlchemyError as error:
+                if len(wanted) > 1:  # something in one of them cannot be written: the others are
+                    for entry in wanted:
+                        await self._keep([entry])
+                else:
+                    self._log.error("delivery not kept", id=wanted[0].arrival.id, why=type(error).__name__)
+                    _fail(wanted, error)
 
-    def _keep(self, group: list[_Entry]) -> None:
-        if not group:
-            return
-        try:
-            added = self._jobs.add_all([(entry.arrival, entry.decision) for entry in group])
-        except DatabaseFault as fault:
-            self._log.error("deliveries not kept", count=len(group), why=str(fault))
-            for entry in group:
-                entry.kept.set_exception(fault)
-        except SQLAlchemyError as error:
-            self._one_by_one(group, error)
-        else:
-            for entry, one in zip(group, added, strict=True):
-                entry.kept.set_result(one)
-            if any(one is Added.STORED and entry.decision.job for entry, one in zip(group, added, strict=True)):
-                self._woken()
+    def _add(self, wanted: list[_Entry]) -> None:
+        added = self._jobs.add_all([(entry.arrival, entry.decision) for entry in wanted])
+        for entry, one in zip(wanted, added, strict=True):
+            entry.kept.set_result(one)
 
-    def _one_by_one(self, group: list[_Entry], error: SQLAlchemyError) -> None:
-        """Something in one of them cannot be written: the others are."""
-        if len(group) > 1:
-            for entry in group:
-                self._keep([entry])
-            return
-        self._log.error("delivery not kept", id=group[0].arrival.id, why=type(error).__name__)
-        group[0].kept.set_exception(error)
+
+def _fail(entries: list[_Entry], error: Exception) -> None:
+    for entry in entries:
+        entry.kept.set_exception(error)

@@ -30,12 +30,10 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from uvicorn import Server
 
-BUSY_SECONDS: Final = 5.0  # a database that is locked for longer: 503, within the 10 s that GitHub waits
 LEAVE_SECONDS: Final = 10  # for answers that are on their way
 WORKER_SECONDS: Final = 35.0  # a worker finishes or puts down its work in 30
 CONNECTIONS_AT_MOST: Final = 1_000
 HEADERS_AT_MOST: Final = 32 * 1024  # bytes
-_SWITCH_SECONDS: Final = 0.0005  # the thread that writes must not wait for the one that reads; Python's own is 0.005
 _AGAIN_SECONDS: Final = 5.0
 _BACKLOG: Final = 2_048  # connections that wait to be accepted
 
@@ -64,7 +62,8 @@ class Serving:
         secrets = webhook_secrets(settings.app)
         self._settings = settings
         hidden = [one.decode("utf-8", "replace") for one in secrets]
-        book = open_book(settings, hidden=hidden, busy_seconds=BUSY_SECONDS)
+        open_book(settings).engine.dispose()  # its tables are up to date from now on, whoever was at work on them
+        book = open_book(settings, hidden=hidden, busy_seconds=0.0)
         self.log = log or open_log(book.clean)
         self.inbox = Inbox(Jobs(book, web=settings.app.web), self.log)
         self.metrics = Metrics()
@@ -85,11 +84,10 @@ class Serving:
         """Serve until told to leave; `worker` is the command of the process that works. Raises AddressTaken."""
         listening = _listen(self._settings.app)
         address, port = listening.getsockname()[:2]
-        sys.setswitchinterval(_SWITCH_SECONDS)
         beside = Beside(worker, self.log) if worker else nullcontext()
-        with listening, _signals_kept(), self.inbox, beside, _uvicorn_told(self.log):
+        with listening, _signals_kept(), beside, _uvicorn_told(self.log):
             self.log.info("server began", address=address, port=port)
-            asyncio.run(make_server(self.app()).serve([listening]))
+            asyncio.run(serve(self.inbox, self.app(), listening))
         self.log.info("server left")
 
 
@@ -178,6 +176,12 @@ def make_server(app: Starlette) -> Server:
             h11_max_incomplete_event_size=HEADERS_AT_MOST,
         )
     )
+
+
+async def serve(inbox: Inbox, app: Starlette, listening: socket.socket) -> None:
+    """Until a signal comes; then what arrived is kept."""
+    async with inbox:
+        await make_server(app).serve([listening])
 
 
 def _listen(settings: AppSettings) -> socket.socket:

@@ -195,7 +195,7 @@ class Webhooks:
         try:
             kept = self._door.inbox.put(arrival, decision)
             async with asyncio.timeout(self._door.keep_seconds):
-                return await asyncio.wrap_future(kept)
+                return await kept
         except (TimeoutError, DatabaseFault, SQLAlchemyError, InboxFull) as error:
             # GitHub shows it as failed, and it is sent again: by a person, or by our own look at failed deliveries.
             raise Refused(503, "it cannot be kept now") from error

@@ -18,12 +18,15 @@ from typing import Any, Final
 
 import httpx
 
+from bot.book import Book
 from bot.inbox import Inbox
 from bot.jobs import Jobs
 from bot.log import Log
 from bot.metrics import Metrics
 from bot.serving import make_server
 from bot.webhooks import PATH, Door, webhook_app
+from memory.database import open_database
+from memory.scrub import Scrubber
 from tests.bot.books import make_book
 from tests.bot.payloads import NOW, OWN
 
@@ -68,13 +71,20 @@ class Served:
         return [json.loads(line) for line in self.lines.getvalue().splitlines()]
 
 
+def impatient(folder: Path) -> Jobs:
+    """The jobs of the books in the folder, as a server has them: a lock is not waited for."""
+    make_book(folder).engine.dispose()
+    return Jobs(Book(open_database(folder / "runs.sqlite", busy_seconds=0.0), Scrubber()))
+
+
 @contextmanager
 def served(folder: Path, jobs: Jobs | None = None, **door: Any) -> Iterator[Served]:
     """A server on a free port, ended with the context. `door` are values that differ."""
-    jobs = jobs or Jobs(make_book(folder))
+    jobs = jobs or impatient(folder)
     lines = io.StringIO()
     log = Log(stream=lines)
-    with Inbox(jobs, log) as inbox, socket.create_server(("127.0.0.1", 0)) as listening:
+    inbox = Inbox(jobs, log)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         standing = Door(
             secrets=(HOOK_SECRET,),
             own=OWN,
@@ -86,7 +96,12 @@ def served(folder: Path, jobs: Jobs | None = None, **door: Any) -> Iterator[Serv
         )
         standing = replace(standing, **door)
         server = make_server(webhook_app(standing))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
+
+        async def serve() -> None:
+            async with inbox:
+                await server.serve([listening])
+
+        thread = threading.Thread(target=lambda: asyncio.run(serve()))
         thread.start()
         port = listening.getsockname()[1]
         url = f"http://127.0.0.1:{port}"

@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from bot.app_settings import AppSettings
+from bot.book import Book
 from bot.forge.github import Forge
 from bot.intake import Own
 from bot.job import JobKind, Start, StartCause
@@ -18,6 +19,8 @@ from bot.jobs import Jobs
 from bot.log import Log
 from bot.reconciling import EVERY, Found, Reconciler, is_due
 from bot.webhooks import PATH
+from memory.database import open_database
+from memory.scrub import Scrubber
 from tests.bot.books import make_book
 from tests.bot.served import HOOK_SECRET, Served, served
 from tests.github_server.fixtures import github  # noqa: F401
@@ -56,7 +59,8 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path, github: GitHub) -> Iterator[World]:  # noqa: F811
     jobs = Jobs(make_book(tmp_path), web=github.web)
-    with served(tmp_path, jobs, own=Own(app=APP_ID), now=lambda: datetime.now(UTC)) as server:
+    arriving = Jobs(Book(open_database(tmp_path / "runs.sqlite", busy_seconds=0.0), Scrubber()), web=github.web)
+    with served(tmp_path, arriving, own=Own(app=APP_ID), now=lambda: datetime.now(UTC)) as server:
         github.hooks.url, github.hooks.secret = server.url + PATH, HOOK_SECRET.decode()
         yield World(github, server, jobs)
 
