@@ -102,9 +102,9 @@ def is_labelled(issue: IssueInfo, label: str) -> bool:
 
 
 def _who(errand: Errand, issue: IssueInfo) -> tuple[Account | None, datetime]:
-    """Who asked, and when. Of a label that was found later, the one who set it."""
+    """Who asked, and when; where that was not told, who set the label last."""
     job, label = errand.job, errand.settings.label.casefold()
-    if not (isinstance(job.data, Start) and job.data.cause is StartCause.SWEPT):
+    if job.actor is not None or not isinstance(job.data, Start):
         return job.actor, job.at
     events = errand.forge.label_events(errand.ref, issue.number)
     found = [one for one in events if one.added and one.label.casefold() == label]
