@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from glob import escape
 from typing import Final
 
 from bot.check_config import folder_of, read_checks
@@ -88,10 +89,13 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
 
 
 def policy_of(config: RepositoryConfig) -> Policy:
-    """What a patch may touch here: the maintainers' patterns are added, their sizes replace the usual ones."""
+    """What a patch may touch here: the maintainers' patterns are added, their sizes replace the usual ones.
+
+    The folder of the notes is theirs wherever it lies: what stands there is read by every later run.
+    """
     size, usual = config.size, Policy()
     return Policy(
-        protected=config.protected,
+        protected=(*config.protected, "*.md" if config.notes == "." else f"{escape(config.notes)}/*"),
         files_at_most=size.files or usual.files_at_most,
         bytes_at_most=size.bytes or usual.bytes_at_most,
         lines_at_most=size.lines,

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import ConfigBroken, ConfigUnreadable, UnknownSetting, WrongInput, WrongSetting
-from bot.repository_config import NOTES, PatchSize, RepositoryConfig, read_repository_config
+from bot.repository_config import NOTES, PatchSize, RepositoryConfig, policy_of, read_repository_config
 from memory.types import CheckId
+from stages.protected import is_protected
 from stages.report import Check, CheckKind
 
 WHOLE = b"""
@@ -132,3 +133,22 @@ def test_no_bytes_bring_anything_but_settings_or_one_sentence(data: bytes) -> No
 def test_deep_nesting_is_refused_and_crashes_nothing() -> None:
     with pytest.raises(ConfigBroken):
         read_repository_config(b"x = " + b"[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("", ".github/ticketsmith/notes/deploy.md"),
+        ("", ".github/ticketsmith/tuning.md"),
+        ("", ".github/ticketsmith.toml"),
+        ('notes = "docs/runbooks"', "docs/runbooks/deploy.md"),
+        ('notes = "docs/runbooks"', "Docs/Runbooks/deep/deploy.md"),
+        ('notes = "docs/[old]"', "docs/[old]/deploy.md"),
+        ('notes = "."', "deploy.md"),
+    ],
+)
+def test_sec_27_no_patch_touches_what_later_runs_read(text: str, path: str) -> None:
+    policy = policy_of(read_repository_config(text.encode()))
+
+    assert is_protected(path, policy.protected)
+    assert not is_protected("src/shop/cart.py", policy.protected)

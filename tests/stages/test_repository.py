@@ -536,7 +536,7 @@ def test_a_branch_in_the_way_of_a_folder_is_told(fixed: tuple[Repository, Worksp
         "x" * 300,
     ],
 )
-def test_b85_a_bad_name_for_a_branch_is_refused(fixed: tuple[Repository, Workspace, Patch], branch: str) -> None:
+def test_sec_19_b85_a_bad_name_for_a_branch_is_refused(fixed: tuple[Repository, Workspace, Patch], branch: str) -> None:
     repository, space, patch = fixed
 
     with pytest.raises(BadBranchName):
