@@ -62,7 +62,8 @@ class Pace:
     ) -> Patience | None:
         """When tests of this check hang; None before any run has ended.
 
-        `hurry` asks for fewer seconds; a test has at least five times what it took at the base.
+        `hurry` asks for fewer seconds; a test has at least five times what it took at the base, thirty times where its
+        lines are watched.
         """
         seen = self._seen.get((base, check.name))
         if seen is None:
@@ -72,7 +73,8 @@ class Pace:
         usual = max(known) * _TIMES_SLOWER if exact else seen.slowest * _TIMES_SLOWER_THAN_ANY
         test = max(TEST_SECONDS_AT_LEAST, usual)
         if hurry is not None:
-            test = min(test, max(hurry, max(known, default=0.0) * _TIMES_SLOWER_IN_A_HURRY))
+            slower = _TIMES_SLOWER_THAN_ANY if coverage else _TIMES_SLOWER_IN_A_HURRY
+            test = min(test, max(hurry, slower * (max(known, default=0.0) if tests else seen.slowest)))
         if not tests or not _are_single(tests, seen):
             return Patience(test=test, command=check.timeout_seconds)
         start = max(_START_SECONDS_AT_LEAST, seen.start * _TIMES_A_START)

@@ -20,6 +20,7 @@ _MESSAGE_AT_MOST = 1_000
 _TEXT_AT_MOST = 6_000
 _AGAIN_SECONDS = 1.0  # a test that swallows the first alarm gets another
 _SECONDS_AT_LEAST = 1.0  # for each test, after one has hung
+_TIMES_SHORTER = 4  # and no more than this part of what the first one had
 _SHARE_FOR_TESTS = 0.8  # of the time that is left for all of them: the rest is for start and end
 _RAISES = frozenset({"raises", "warns", "deprecated_call", "fail"})
 # Settings of other plugins, and of pytest, under which runs would differ or end early.
@@ -169,7 +170,7 @@ class Collector:
         if not self._hung:
             return self._seconds
         share = (self._until - self._clock()) * _SHARE_FOR_TESTS / max(1, self._left)
-        return min(self._seconds, max(_SECONDS_AT_LEAST, share))
+        return min(self._seconds, max(_SECONDS_AT_LEAST, min(share, self._seconds / _TIMES_SHORTER)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:

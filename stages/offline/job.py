@@ -13,6 +13,8 @@ from stages.offline.paths import is_test_file
 from stages.offline.results import Hits, Seen
 from stages.offline.steps import Steps, run, runs
 
+HURRY_SECONDS: Final = 2
+"""What a test may take while a repair is looked for; one that takes long at the base has more."""
 FILES_AT_MOST: Final = 12
 """Files that are read for one repair: those that the failing test runs."""
 
@@ -82,8 +84,9 @@ class Base:
 
 def look(body: Body, job: Job, undo: Sequence[Call]) -> Steps[Base]:
     """Run the tests with coverage, and the whole check once for what other tests run."""
-    whole = (run(job.check, coverage=True),) if body.test else ()
-    found = [one for one in (yield from runs(*undo, job.run(coverage=True), *whole)) if one is not None]
+    whole = (run(job.check, coverage=True, seconds=HURRY_SECONDS),) if body.test else ()
+    first_run = job.run(coverage=True, seconds=HURRY_SECONDS)
+    found = [one for one in (yield from runs(*undo, first_run, *whole)) if one is not None]
     if not found:
         return Base(failed={}, hits={})
     first, every = found[0], found[1] if len(found) > 1 and found[1].whole else None

@@ -10,7 +10,7 @@ from stages.agents.embedded import Call, call
 from stages.offline.account import hints, traceback_lines, unknown_names
 from stages.offline.body import Body
 from stages.offline.candidate import Candidate
-from stages.offline.job import Job, job_of, look
+from stages.offline.job import HURRY_SECONDS, Job, job_of, look
 from stages.offline.lessons import Taught, taught
 from stages.offline.paths import is_test_file
 from stages.offline.ranking import Suspicion, ranked
@@ -20,8 +20,6 @@ from stages.offline.steps import Steps, focused, programs, read_files, run, runs
 
 _NEAR_LINES: Final = 60
 """How far from the line of a lesson its edit is looked for: the file may have grown above it since."""
-_HURRY_SECONDS: Final = 2
-"""What a test may take with a candidate, where five times its time at the base is less."""
 _LATE_AT_MOST: Final = 5
 """Candidates that get more time at the end: most of those that do not end in a hurry never do."""
 _SAME: Final = 3
@@ -166,7 +164,7 @@ def _try_all(order: Iterator[Candidate], job: Job, attempt: Attempt) -> Steps[Ca
             break
         if not one.works_as_python or one.change is None:
             continue
-        if (yield from _does(one, job, attempt, seconds=_HURRY_SECONDS)):
+        if (yield from _does(one, job, attempt, seconds=HURRY_SECONDS)):
             return one
     for one in attempt.late[:_LATE_AT_MOST]:
         if not attempt.over and (yield from _does(one, job, attempt)):
