@@ -103,6 +103,17 @@ class Remote:
         found = [line.split("\t")[0] for line in listed if line.endswith(f"\trefs/heads/{branch}")]
         return CommitId(found[0]) if found else None
 
+    def take(self, git: Git, commit: CommitId) -> None:
+        """Bring one commit with its history here, if it is not. Raises the errors of this module."""
+        if git.ask("cat-file", "-e", f"{commit}^{{commit}}") is not None:
+            return
+        said = self.reached_by(git, seconds=PUSH_SECONDS).try_to(
+            "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head",
+            self.url, commit,
+        )  # fmt: skip
+        if said.status != 0:
+            raise fault(self.url, said)
+
     def push(self, git: Git, commit: CommitId, branch: str, expected: CommitId | None) -> PushSaid:
         """Move a branch on to a commit, only from `expected`, or make it where that is None.
 

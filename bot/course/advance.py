@@ -45,7 +45,8 @@ _MIRRORED: Final = TypeAdapter(Mirrored)
 _RULE: Final = TypeAdapter(str)
 _HELD_BY_ANOTHER: Final = timedelta(seconds=10)
 # Rules for branches that refuse what we do: make one, and push to it. GitHub's REST reference, "Rules".
-_REFUSING: Final = frozenset({"creation", "update", "required_signatures", "pull_request", "protection"})
+# Not among them: where signatures are wanted, GitHub signs for us.
+_REFUSING: Final = frozenset({"creation", "update", "pull_request", "protection"})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,9 +95,9 @@ class Delivery:
             if isinstance(put, Nowhere):
                 return self._errand.courses.change(run.id, hands_off=put.hands_off), put.why
             match self._pushed(run, course, put, of):
-                case Pushed():
+                case Pushed() as there:
                     changed = self._errand.courses.change(
-                        run.id, branch=put.branch, pushed=put.commit, hands_off=False, pull=put.pull
+                        run.id, branch=put.branch, pushed=there.commit, hands_off=False, pull=put.pull
                     )
                     return changed, ""
                 case RuleRefused() as refused:

@@ -87,6 +87,17 @@ class Api:
             raise fault
         return answer.data["data"]
 
+    def mutate(
+        self, ref: RepositoryRef, query: str, given: Mapping[str, object], *, what: str, needs: Permissions
+    ) -> Any:
+        """The `data` of one GraphQL mutation with one `input`, sent once. Raises as `write`."""
+        body = {"query": query, "variables": {"input": dict(given)}}
+        question = replace(_question(ref, "POST", "", what, needs, None, body), path="/graphql")
+        answer = self._asked(ref, question, needs)
+        if fault := self.wire.graphql_fault(question, answer):
+            raise fault
+        return answer.data["data"]
+
     def write(
         self, ref: RepositoryRef, verb: str, path: str, *, what: str, needs: Permissions, body: object = None
     ) -> Any:

@@ -140,6 +140,8 @@ class Wire:
             return self.limits.primary(question.installation, self._until_reset(answer), answer.message)
         if "FORBIDDEN" in kinds or "INSUFFICIENT_SCOPES" in kinds:
             return Forbidden(permission=question.permission, said=answer.message)
+        if kinds & {"STALE_DATA", "UNPROCESSABLE"}:
+            return Rejected(said=answer.message)
         return NotThere(what=question.what) if "NOT_FOUND" in kinds else Unreachable(said=answer.message)
 
     def _refused(self, question: Question, answer: Answer, said: str) -> ForgeFault:

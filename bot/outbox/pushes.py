@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from bot.forge.types import RepositoryRef
 from bot.outbox.errors import NotArrived, NotForward, NotOurs
 from bot.outbox.ledger import Kind
 from bot.outbox.sender import Sender
+from bot.outbox.signing import Signing
 from bot.outbox.types import ForeignCommits, Pushed, PushResult, RuleRefused
 from memory.types import CommitId
 from stages.git import Git
@@ -28,6 +30,7 @@ from stages.remote import (
 
 T = TypeVar("T")
 
+_SIGNATURES: Final = re.compile(r"(?i)must have verified signatures")
 _AS_IT_IS: Final = ("--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--format=%B")
 _COMMITS_AT_MOST: Final = 20  # that one push adds
 
@@ -35,6 +38,9 @@ _COMMITS_AT_MOST: Final = 20  # that one push adds
 class Pushes:
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
+        self._signing = Signing(
+            sender, lambda ref, git, commit: self._asked(ref, lambda remote: remote.take(git, commit))
+        )
 
     def push(
         self, run: str, ref: RepositoryRef, git: Git, branch: str, commit: CommitId, expected: CommitId | None
@@ -46,10 +52,12 @@ class Pushes:
         self._check_text(git, commit, expected)
         effect = self._sender.effect(run, f"push {commit}", ref, branch, Kind.PUSH)
         with self._sender.alone(effect):
-            self._sender.ledger.intend(effect)
-            result = self._pushed(ref, git, branch, commit, expected)
+            known = self._sender.ledger.intend(effect)
+            result = self._put(ref, git, branch, commit, expected)
+            if isinstance(result, ForeignCommits) and not known.fresh:
+                result = self._half_done(ref, git, branch, commit, result)
             if isinstance(result, Pushed):
-                self._sender.ledger.done(effect, commit)
+                self._sender.ledger.done(effect, result.commit)
             return result
 
     def delete(self, run: str, ref: RepositoryRef, branch: str, only_if_head: CommitId) -> None:
@@ -64,6 +72,24 @@ class Pushes:
         self._sender.ledger.done(effect, only_if_head)
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _put(
+        self, ref: RepositoryRef, git: Git, branch: str, commit: CommitId, expected: CommitId | None
+    ) -> PushResult:
+        """By git; where only signed commits are taken, by GitHub's API."""
+        result = self._pushed(ref, git, branch, commit, expected)
+        if isinstance(result, RuleRefused) and _SIGNATURES.search(result.said):
+            return self._signing.commit(ref, git, branch, commit, expected)
+        return result
+
+    def _half_done(
+        self, ref: RepositoryRef, git: Git, branch: str, commit: CommitId, found: ForeignCommits
+    ) -> PushResult:
+        """What stands there may be ours, of a time when nobody heard the answer: a signed commit, or its beginning."""
+        base = CommitId(git.run("rev-parse", "--verify", "--end-of-options", f"{commit}^").decode().strip())
+        if found.expected is None and found.found == base:
+            return self._put(ref, git, branch, commit, base)
+        return self._signing.adopted(ref, git, branch, commit) or found
 
     def _pushed(
         self, ref: RepositoryRef, git: Git, branch: str, commit: CommitId, expected: CommitId | None

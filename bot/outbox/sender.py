@@ -22,6 +22,7 @@ SHOWN_AFTER_SECONDS: Final = 1.0  # GitHub's lists are a little behind
 ISSUES: Final[Permissions] = {"issues": "write"}
 PULLS: Final[Permissions] = {"pull_requests": "write"}
 CHECKS: Final[Permissions] = {"checks": "write"}
+CONTENTS: Final[Permissions] = {"contents": "write"}
 
 
 class Alone:

@@ -25,11 +25,15 @@ class OwnLabel(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Pushed:
-    """The branch holds the commit: read back. `adopted` when it was there already."""
+    """The branch holds the commit: read back. `adopted` when it was there already.
+
+    `signed`: a rule wants signatures, so GitHub made the commit of the same changes; it has another id than ours.
+    """
 
     branch: str
     commit: CommitId
     adopted: bool = False
+    signed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,7 +80,8 @@ class Bare:
                 self.git("read-tree", parent, index=index)
             for path, text in files.items():
                 if text is None:
-                    self.git("update-index", "--force-remove", "--", path, index=index)
+                    gone = f"0 {'0' * 40}\t{path}\0".encode()
+                    self.git("update-index", "-z", "--index-info", stdin=gone, index=index)
                     continue
                 blob = self.git("hash-object", "-w", "--stdin", stdin=text.encode())
                 self.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)

@@ -33,7 +33,9 @@ get /repos/{owner}/{repo}/commits/{ref}/check-runs
 get /repos/{owner}/{repo}/compare/{basehead}
 get /repos/{owner}/{repo}/deployments
 get /repos/{owner}/{repo}/deployments/{deployment_id}/statuses
+get /repos/{owner}/{repo}/git/commits/{commit_sha}
 get /repos/{owner}/{repo}/git/ref/{ref}
+post /repos/{owner}/{repo}/git/refs
 delete /repos/{owner}/{repo}/git/refs/{ref}
 get /repos/{owner}/{repo}/issues
 get /repos/{owner}/{repo}/issues/comments/{comment_id}

@@ -18,7 +18,9 @@ def register(routes: Routes) -> None:
     routes(f"GET {_HERE}/branches/{{branch}}", ("contents", READ))(_branch)
     routes(f"GET {_HERE}/rules/branches/{{branch}}", ("metadata", READ))(_rules)
     routes(f"GET {_HERE}/collaborators/{{username}}/permission", ("metadata", READ))(_permission)
+    routes(f"GET {_HERE}/git/commits/{{commit_sha}}", ("contents", READ))(_git_commit)
     routes(f"GET {_HERE}/git/ref/{{ref}}", ("contents", READ))(_ref)
+    routes(f"POST {_HERE}/git/refs", ("contents", WRITE))(_make_ref)
     routes(f"DELETE {_HERE}/git/refs/{{ref}}", ("contents", WRITE))(_delete_ref)
     routes(f"GET {_HERE}/compare/{{basehead}}", ("contents", READ))(_compare)
 
@@ -63,6 +65,37 @@ def _ref(request: Request) -> Reply:
         raise Refuse(404, "Not Found")
     there = {"type": "commit", "sha": sha, "url": f"{request.shapes.api}/commits/{sha}"}
     return Reply(200, filled("git-ref", ref=name, object=there))
+
+
+def _make_ref(request: Request) -> Reply:
+    name, sha = request.body["ref"], request.body["sha"]
+    if name in request.repository.git.refs():
+        raise Refuse(422, "Reference already exists")
+    if not request.repository.git.has(sha):
+        raise Refuse(422, "Object does not exist")
+    with acts.refs(request.state, request.emit, request.repository, request.actor):
+        request.repository.git.git("update-ref", name, sha)
+    there = {"type": "commit", "sha": sha, "url": f"{request.shapes.api}/commits/{sha}"}
+    return Reply(201, filled("git-ref", ref=name, object=there))
+
+
+def _git_commit(request: Request) -> Reply:
+    sha, git = request.values["commit_sha"], request.repository.git
+    if not git.has(sha):
+        raise Refuse(404, "Not Found")
+    tree, _, parents = git.git("show", "-s", "--format=%T %P", sha).partition(" ")
+    by = {"name": "x", "email": git.git("show", "-s", "--format=%ae", sha), "date": "2026-01-01T00:00:00Z"}
+    url = "https://example.org/"
+    shown = filled(
+        "git-commit",
+        sha=sha,
+        author=by,
+        committer=by,
+        message=git.git("show", "-s", "--format=%B", sha),
+        tree={"sha": tree, "url": url},
+        parents=[{"sha": one, "url": url, "html_url": url} for one in parents.split()],
+    )
+    return Reply(200, shown)
 
 
 def _delete_ref(request: Request) -> Reply:

@@ -145,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
     def _handled(self, exchange: Exchange) -> Reply:
         site, state = self.server.site, self.server.site.state
         if exchange.path in ("/graphql", "/api/graphql"):
-            return graphql.answer(state, authenticate(state, exchange.token), exchange.body)
+            return graphql.answer(state, authenticate(state, exchange.token), exchange.body, site.hooks)
         if exchange.path.startswith("/repositories/"):
             exchange.path = _by_name(state, exchange.path)
         found = site.routes.find(exchange.verb, exchange.path)

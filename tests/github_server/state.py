@@ -142,6 +142,7 @@ class Repository:
     deployments: dict[int, Deployment] = field(default_factory=dict)
     roles: dict[int, str] = field(default_factory=dict)  # account -> role
     rules: list[dict[str, Any]] = field(default_factory=list)  # as `GET rules/branches/B` answers
+    refuses_commits: str = ""  # what GitHub says to commits by its API
     protection: dict[str, dict[str, Any]] = field(default_factory=dict)  # branch -> protection of that branch
 
     @property

@@ -184,15 +184,38 @@ def test_r40_a_rule_that_refuses_our_branch_is_read_before_work_and_named(town: 
     assert town.own_labels(issue) == ["ticketsmith:held"]
 
 
+def test_r40_where_only_signed_commits_are_taken_github_signs_ours_and_the_next_one_stands_on_it(
+    found: Callable[..., Town],
+) -> None:
+    town = found(script=Script.of(refix=writes(text="3\n\n")))
+    town.shop.rules.append({"type": "required_signatures", "ruleset_source": "shop",
+                            "ruleset_source_type": "Repository", "ruleset_id": 5})  # fmt: skip
+    town.shop.git.reject("GH013: Repository rule violations found: Commits must have verified signatures.")
+    issue = town.solved()
+    first = town.course(issue).pushed
+    town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
+
+    town.drain()
+
+    second = town.course(issue).pushed
+    assert first
+    assert second == town.shop.git.head(branch_of(issue)) != first
+    assert town.shop.git.git("rev-parse", f"{second}^") == first
+    assert first != town.run(issue).commit != second
+    assert len(town.github.asked("POST .*/graphql")) >= 2
+    assert (len(town.pulls()), town.pull().state) == (1, "open")
+    town.check()
+
+
 def test_f22_a_push_that_a_rule_refuses_parks_the_run_with_githubs_words_and_the_patch(town: Town) -> None:
-    town.shop.git.reject("GH013: Repository rule violations found: commits must have verified signatures")
+    town.shop.git.reject("GH013: Repository rule violations found: branch names must begin with feature/")
     issue = town.labelled()
 
     town.drain()
 
     run = town.run(issue)
     assert (run.state, run.park_cause) == (RunState.PARKED, ParkCause.RULESET)
-    assert "verified signatures" in run.park_reason
+    assert "must begin with feature/" in run.park_reason
     assert run.patch
     assert town.branches() == []
     town.check()
