@@ -30,6 +30,11 @@ def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = N
     return recorded
 
 
+def learn(stores: Stores, ending: RunEnding) -> Recorded:
+    """As `write_down`, for an ending of a run that has no record here. Doing it again is harmless."""
+    return stores.memory.record(ending)
+
+
 def already_over(stores: Stores, run: Run) -> bool:
     """Close a run whose final ending was written before its process died."""
     finals = [recorded.ending for recorded in stores.memory.endings(run.scope, run.id) if recorded.ending.final]

@@ -10,6 +10,7 @@ import click
 from pydantic import TypeAdapter
 
 from bot.app import App
+from bot.commands.backfill import backfill
 from bot.commands.calibrate import calibrate
 from bot.commands.common import as_json, open_repository, out, repository_option, with_app
 from bot.foresight import Foresight, foresee
@@ -107,6 +108,7 @@ def why(app: App, ticket: Path, repository: Path, entry_point: str, as_json: boo
         _tell(seen)
 
 
+memory.add_command(backfill)
 memory.add_command(calibrate)
 
 

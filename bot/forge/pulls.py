@@ -45,6 +45,12 @@ class PullReads:
         # A `head` that GitHub does not take for one filters nothing.
         return tuple(one for one in pulls if one.head_ref == branch and one.head_repository_id == ref.id)
 
+    def pulls(self, ref: RepositoryRef, state: str = "all") -> tuple[PullInfo, ...]:
+        """All pull requests, newest first; of a very long history the newest. Their `closed_by` is not known."""
+        what = f"pull requests of {ref.full_name}"
+        found = self._api.all_pages(ref, "/pulls", what=what, query={"state": state})
+        return tuple(parsing.shaped(parsing.pull, one) for one in found)
+
     def reviews(self, ref: RepositoryRef, number: int) -> tuple[ReviewInfo, ...]:
         """Reviews in their order, each with its remarks."""
         what = f"pull request {number} of {ref.full_name}"
