@@ -79,17 +79,24 @@ class PushSaid:
 
 @dataclass(frozen=True, kw_only=True)
 class Remote:
-    """`url` holds no credential: `header` is one line of HTTP, sent to this address alone."""
+    """`url` holds no credential: `header` is one line of HTTP, sent to this address alone.
+
+    `proxy` is an address to go through, which may hold a password, and `authorities` a file of certificates to trust.
+    """
 
     url: str
     header: str = field(default="", repr=False)
+    proxy: str = field(default="", repr=False)
+    authorities: str = ""
 
     def reached_by(self, git: Git, *, seconds: float) -> Git:
         """The wrapper with leave to reach this address, and nothing else."""
         parts = urlsplit(self.url)
         lines = ["[http]", "\tfollowRedirects = false"]
+        lines += [f"\tproxy = {_quoted(self.proxy)}"] if self.proxy else []
+        lines += [f"\tsslCAInfo = {_quoted(self.authorities)}"] if self.authorities else []
         if self.header:
-            lines += [f'[http "{parts.scheme}://{parts.netloc}/"]', f'\textraHeader = "{self.header}"']
+            lines += [f'[http "{parts.scheme}://{parts.netloc}/"]', f"\textraHeader = {_quoted(self.header)}"]
         slow = {"http.lowSpeedLimit": str(SLOW_BYTES), "http.lowSpeedTime": str(SLOW_SECONDS)}
         reach = Reach(protocol=parts.scheme, secret="\n".join(lines) + "\n")
         return replace(git, reach=reach, seconds=seconds, settings={**slow, **git.settings})
@@ -188,6 +195,13 @@ def words(said: Said) -> str:
     """What the other side had to say, or git's own last words."""
     told = "\n".join(_REMOTE_LINE.findall(said.message)) or said.message
     return "\n".join(line.strip() for line in fold(_ESCAPE.sub("", told)) if line.strip())[:_SAID_AT_MOST]
+
+
+def _quoted(value: str) -> str:
+    """A value of git's configuration."""
+    if not value.isprintable():
+        raise ValueError("a line break in a setting of git")
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _again(kind: type[RemoteFault], url: str, said: str) -> RemoteFault:

@@ -89,7 +89,19 @@ class Forge(IssueReads, PullReads, RepositoryReads, AppReads):
         """Where git reaches the repository, with a credential for it. Raises as the reads do."""
         token = self._api.tokens.token(ref.installation, ref.id, PUSHING if writes else READING)
         proof = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-        return Remote(url=f"{self.web}/{ref.full_name}.git", header=f"Authorization: Basic {proof}")
+        proxy, authorities = self._way()
+        return Remote(
+            url=f"{self.web}/{ref.full_name}.git",
+            header=f"Authorization: Basic {proof}",
+            proxy=proxy,
+            authorities=authorities,
+        )
+
+    def _way(self) -> tuple[str, str]:
+        """git goes the way that all other requests go."""
+        from bot.forge.pygithub import way_to
+
+        return way_to(self.web)
 
     def renew(self, remote: Remote) -> bool:
         """GitHub refused the credential of a remote. True when `remote` will give another one."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import requests
 from github import Auth
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
 from jwt.exceptions import PyJWTError
@@ -129,6 +130,13 @@ class Line:
         except OSError as error:  # what requests raises is one of them
             raise Unreachable(said=type(error).__name__) from error
         return status, headers, text
+
+
+def way_to(url: str) -> tuple[str, str]:
+    """The proxy and the file of authorities by which requests reaches an address, from the environment; "" for none."""
+    settings = requests.Session().merge_environment_settings(url, {}, None, None, None)
+    proxy, verify = requests.utils.select_proxy(url, settings["proxies"]), settings["verify"]
+    return proxy or "", verify if isinstance(verify, str) else ""
 
 
 def bearer(token: str) -> Credential:

@@ -230,6 +230,18 @@ def test_a_redirect_is_not_followed(github: GitHub, tmp_path: Path) -> None:
     assert seen == []
 
 
+@pytest.mark.parametrize("value", ['a"b', "a\\b", "a;b#c", " a "])
+def test_settings_that_git_is_given_arrive_as_they_are(tmp_path: Path, value: str) -> None:
+    git = Remote(url="https://github.example/x.git", proxy=value).reached_by(Git(folder=tmp_path), seconds=20)
+
+    assert git.run("config", "--get", "http.proxy").decode() == f"{value}\n"
+
+
+def test_no_setting_can_smuggle_in_another(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="line break"):
+        Remote(url="https://github.example/x.git", header="A: b\n[core]").reached_by(Git(folder=tmp_path), seconds=20)
+
+
 # --- The credential ------------------------------------------------------------------------------------------------
 
 

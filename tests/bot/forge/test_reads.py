@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
 
 import pytest
 
 from bot.forge.errors import NotThere
 from bot.forge.types import GHOST, OpenOrClosed, Permission, ReviewState
+from stages.git import Git
 from tests.bot.forge.kit import account_of, forge_of, ref_of
 from tests.github_server.fixtures import github  # noqa: F401
 from tests.github_server.github import GitHub
@@ -250,3 +255,55 @@ def test_r47_no_address_of_github_stands_outside_the_defaults() -> None:
         ("bot/jobs.py", "https://github.com"),
         ("stages/origin.py", "github.com"),
     }
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Hands on what it is asked for."""
+
+    def _pass(self) -> None:
+        where = urlsplit(self.path)
+        self.server.seen.append(f"{self.command} {where.path}")  # type: ignore[attr-defined]
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        connection = HTTPConnection(where.hostname or "", where.port, timeout=10)
+        path = f"{where.path}?{where.query}" if where.query else where.path
+        connection.request(self.command, path, body, dict(self.headers))
+        answer = connection.getresponse()
+        content = answer.read()
+        self.send_response(answer.status)
+        self.send_header("content-type", answer.headers.get("content-type", ""))
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        connection.close()
+
+    do_GET = do_POST = _pass  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+def test_git_goes_through_the_proxy_that_all_other_requests_take(
+    github: GitHub,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    seen: list[str] = []
+    server.seen = seen  # type: ignore[attr-defined]
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.server_port}")
+    github.people.issue(github.till, github.ada, "Total is wrong")
+    forge, ref = forge_of(github), ref_of(github.till)
+
+    forge.issue(ref, 1)
+    head = forge.remote(ref).head(Git(folder=tmp_path), "main")
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+    assert head == github.till.git.head("main")
+    assert "GET /api/v3/repos/acme/till/issues/1" in seen
+    assert "GET /acme/till.git/info/refs" in seen
