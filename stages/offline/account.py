@@ -13,6 +13,8 @@ _TEXT: Final = re.compile(r"'[^'\\\n]{0,60}'|\"[^\"\\\n]{0,60}\"")
 _HINTS_AT_MOST: Final = 20
 _EXCEPTION: Final = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Warning))\b")
 
+_AT_FAULT: Final = re.compile(r"^ *>(.*)$", re.MULTILINE)
+_NAMES_AT_MOST: Final = 8
 _UNKNOWN_NAME: Final = re.compile(
     r"name '(\w+)' is not defined|module '[\w.]+' has no attribute '(\w+)'|cannot import name '(\w+)'"
     r"|unexpected keyword argument '(\w+)'"
@@ -57,3 +59,9 @@ def hints(*texts: str) -> tuple[str, ...]:
 def unknown_names(text: str) -> frozenset[str]:
     """Names that Python itself says are wrong where they stand: not defined, not in a module, no parameter."""
     return frozenset(name for found in _UNKNOWN_NAME.findall(text) for name in found if name)
+
+
+def names_at_fault(text: str) -> tuple[str, ...]:
+    """Names in the lines that pytest points at, the last ones first: what is called last is nearest to the failure."""
+    found = [name for line in _AT_FAULT.findall(text) for name in re.findall(r"[A-Za-z_]\w{2,}", line)]
+    return tuple(dict.fromkeys(reversed(found)))[:_NAMES_AT_MOST]

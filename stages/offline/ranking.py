@@ -38,9 +38,10 @@ class Suspicion:
     ) -> None:
         failed = max((hit[0] for lines in hits.values() for hit in lines.values()), default=0)
         self._lines: dict[tuple[str, int], float] = {}
+        own = {source.path for source in sources}
         for path, lines in hits.items():
             for line, (red, green) in lines.items():
-                if red:
+                if red and path in own:
                     self._lines[path, line] = red / sqrt(failed * (red + green))
         self._seen = frozenset((path, line) for path, lines in hits.items() for line, hit in lines.items() if any(hit))
         self._known = frozenset(path for path, _ in self._lines)

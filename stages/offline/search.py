@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from stages.agents.embedded import Call, call
-from stages.offline.account import hints, traceback_lines, unknown_names
+from stages.offline.account import hints, names_at_fault, traceback_lines, unknown_names
 from stages.offline.body import Body
 from stages.offline.candidate import Candidate
-from stages.offline.job import HURRY_SECONDS, Job, job_of, look
+from stages.offline.job import FILES_AT_MOST, HURRY_SECONDS, Job, job_of, look
 from stages.offline.lessons import Taught, taught
 from stages.offline.paths import is_test_file
 from stages.offline.ranking import Suspicion, ranked
 from stages.offline.results import Seen, refused, seen
 from stages.offline.source import Focus
-from stages.offline.steps import Steps, focused, programs, read_files, run, runs
+from stages.offline.steps import Steps, files_that_define, focused, programs, read_files, run, runs
 
 _NEAR_LINES: Final = 60
 """How far from the line of a lesson its edit is looked for: the file may have grown above it since."""
@@ -115,7 +115,9 @@ def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tu
         sound = []
     guards = [test for test in body.held_tests if test not in body.red]
     job = job_of(body, (*guards, *sound), base.related)
-    texts = yield from read_files(base.files(body.files))
+    # What fails before it runs any line of ours is looked for by its name.
+    paths = base.files(body.files) or (yield from files_that_define(names_at_fault(base.account)))[:FILES_AT_MOST]
+    texts = yield from read_files(paths)
     sources = programs(texts, hints(body.ticket, base.account), focused(texts, base.red_lines))
     suspicion = Suspicion(sources, base.hits, traceback_lines(base.account, list(texts)))
     order = list(_distinct(ranked(sources, suspicion, unknown_names(base.account))))

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias, TypeVar
 import libcst as cst
 
 from stages.agents.embedded import Call, call
+from stages.offline.paths import is_test_file
 from stages.offline.results import Seen, lines, refused, seen
 from stages.offline.scope import Program
 from stages.offline.source import Focus
@@ -58,6 +59,15 @@ def read_files(paths: Sequence[str]) -> Steps[dict[str, str]]:
                 texts[path].clear()
     whole = {path: found for path, found in texts.items() if found and list(found) == list(range(1, len(found) + 1))}
     return {path: "\n".join(found.values()) for path, found in whole.items()}
+
+
+def files_that_define(names: Sequence[str]) -> Steps[list[str]]:
+    """Python files, those of tests left out, with a function or a class of one of these names."""
+    if not names:
+        return []
+    results = yield tuple(call("search", text=f"{word} {name}") for name in names for word in ("def", "class"))
+    paths = [path for result in results for path in re.findall(r"^\| ([^\n:]+\.py):\d+:", result, re.MULTILINE)]
+    return [path for path in dict.fromkeys(paths) if not is_test_file(path)]
 
 
 def programs(

@@ -246,3 +246,22 @@ def test_the_condition_that_led_to_an_exception_is_tried_before_what_the_excepti
 
     assert tree.candidate_runs <= 40
     assert gate(tree) == []
+
+
+def test_what_fails_before_it_runs_any_line_is_found_by_its_name() -> None:
+    work = """
+        class Work:
+            def made(cls, size):
+                return size + 1
+
+
+        class Other:
+            def made(self, size):
+                return size
+        """
+    tree = ground(work, "def test_work():\n    assert Work.made(2) == 3\n")
+
+    played = play(prompt("Develop"), tree)
+
+    assert "    @classmethod\n    def made(cls, size)" in tree.files["src/work.py"]
+    assert "passes now" in played.answer["summary"]
