@@ -139,6 +139,13 @@ def test_f7_label_on_off_on_gives_three_jobs_in_that_order_and_a_repetition_none
     ]
 
 
+def test_f6_a_label_that_is_told_after_its_end_is_looked_at_after_it(jobs: Jobs) -> None:
+    for wish in (stop(), start()):
+        jobs.add(arrival(), asks(wish))
+
+    assert [one.kind for one in jobs.waiting()] == [JobKind.STOP, JobKind.START]
+
+
 @pytest.mark.parametrize(("minutes", "count"), [(1, 1), (11, 2)])
 def test_r6_a_label_joins_a_run_that_is_just_over_and_begins_a_new_one_later(
     jobs: Jobs, clock: Clock, minutes: int, count: int

@@ -11,14 +11,13 @@ from typing import Any, Final
 import click.testing
 import pytest
 
-from bot.ci.bundle import Bundle, BundleState, BundleUnusable, read_bundle, write_bundle
+from bot.ci.bundle import Bundle, BundleState, BundleUnusable, Carried, read_bundle, write_bundle
 from bot.ci.job import NoEvent, Nothing, asked
 from bot.ci.publishing import BundleRefused
 from bot.cli import ticketsmith
 from stages.errors import ParkCause
 from stages.prompt import EntryPoint
-from stages.workspace import Workspace
-from tests.bot.ci.workflow import READS, WRITES, Workflow
+from tests.bot.ci.workflow import GOOD, READS, WRITES, Workflow
 from tests.bot.kit import Script, writes
 
 DROPS: Final[dict[str, Any]] = {"develop": {"summary": "I found nothing."}, "refix": {"summary": "I found nothing."}}
@@ -51,10 +50,10 @@ def test_a_label_leads_to_a_draft_pull_request_through_a_job_that_cannot_write(f
 
 def test_publishing_the_same_bundle_twice_makes_nothing_twice(flow: Workflow) -> None:
     issue = flow.labelled()
-    flow.work()
+    bundle = flow.made(issue)
 
-    flow.publish()
-    flow.publish()
+    flow.publish(bundle)
+    flow.publish(bundle)
 
     assert len(flow.pulls()) == 1
     assert len(flow.said(issue)) == 1
@@ -79,13 +78,11 @@ def test_what_one_run_learnt_is_in_the_prompts_of_the_next_without_any_database(
 
 def test_a_second_run_of_an_issue_goes_on_on_its_own_branch_and_pull_request(flow: Workflow) -> None:
     issue = flow.labelled()
-    flow.work()
-    flow.publish()
+    flow.publish(flow.made(issue))
     first = flow.shop.git.head(f"ticketsmith/issue-{issue.number}")
     flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith requeue say it in a note too")
 
-    flow.work(Script.of(develop=both))
-    flow.publish()
+    flow.publish(flow.made(issue, run="DC6D8RKZRPTX", diff=GOOD + NOTE.replace("on: push", "3")))
 
     head = flow.shop.git.head(f"ticketsmith/issue-{issue.number}")
     assert len(flow.pulls()) == 1
@@ -93,20 +90,14 @@ def test_a_second_run_of_an_issue_goes_on_on_its_own_branch_and_pull_request(flo
     assert flow.shop.git.git("rev-parse", f"{head}^") == first
 
 
-def both(workspace: Workspace) -> dict[str, object]:
-    workspace.write("price.txt", b"3\n")
-    workspace.write("note.txt", b"The price is 3.\n")
-    return {"summary": "Wrote both."}
-
-
 def test_r32_a_person_s_commit_on_the_branch_is_left_alone(flow: Workflow) -> None:
     issue = flow.labelled()
-    flow.work()
-    flow.publish()
+    bundle = flow.made(issue)
+    flow.publish(bundle)
     theirs = flow.github.people.push(flow.shop, f"ticketsmith/issue-{issue.number}", {"x.txt": "x"}, flow.ada)
     flow.github.people.label(flow.shop, issue, flow.ada)
 
-    flow.publish()
+    flow.publish(bundle)
 
     assert flow.shop.git.head(f"ticketsmith/issue-{issue.number}") == theirs
     assert "hands off" in flow.said(issue)[-1]
@@ -127,8 +118,7 @@ def test_a_run_that_ends_without_a_patch_says_so_and_is_remembered(flow: Workflo
 
 def test_a_parked_run_says_what_it_waits_for(flow: Workflow) -> None:
     issue = flow.labelled()
-    flow.work()
-    parked = replace(read_bundle(flow.bundle), state=BundleState.PARKED, said="no sandbox", cause=ParkCause.SANDBOX)
+    parked = flow.made(issue, state=BundleState.PARKED, said="no sandbox", cause=ParkCause.SANDBOX)
 
     assert flow.publish(parked) == "parked"
     assert "no sandbox" in flow.said(issue)[0]
@@ -166,23 +156,21 @@ def test_r10_a_person_who_may_not_ask_gets_a_line_and_no_red_job(flow: Workflow)
 
 def test_a_label_that_is_gone_before_the_patch_is_published_stops_it(flow: Workflow) -> None:
     issue = flow.labelled()
-    flow.work()
     event = flow.event()
     flow.github.people.unlabel(flow.shop, issue, flow.ada)
     flow.fixed = event  # the job still has the event that began it
 
-    said = flow.publish()
+    said = flow.publish(flow.made(issue))
 
     assert said == "no longer wanted: the label is gone"
     assert flow.github.writes == []
 
 
 def test_f39_whoever_lost_the_right_to_write_meanwhile_gets_nothing_published(flow: Workflow) -> None:
-    flow.labelled()
-    flow.work()
+    issue = flow.labelled()
     flow.shop.roles[flow.ada.id] = "read"
 
-    assert flow.publish().startswith("no longer wanted: this needs write permission")
+    assert flow.publish(flow.made(issue)).startswith("no longer wanted: this needs write permission")
     assert flow.github.writes == []
 
 
@@ -215,14 +203,9 @@ new file mode 100644
 @@ -0,0 +1 @@
 +on: push
 """
-SECRET: Final = OF_WORKFLOWS.replace(".github/workflows/x.yml", "notes.txt").replace(
-    "on: push", "ghp_" + "a1B2c3D4e5" * 4
-)
-A_LINK: Final = (
-    OF_WORKFLOWS.replace(".github/workflows/x.yml", "link")
-    .replace("100644", "120000")
-    .replace("on: push", "/etc/passwd")
-)
+NOTE: Final = OF_WORKFLOWS.replace(".github/workflows/x.yml", "notes.txt")
+SECRET: Final = NOTE.replace("on: push", "ghp_" + "a1B2c3D4e5" * 4)
+A_LINK: Final = NOTE.replace("100644", "120000").replace("on: push", "/etc/passwd")
 OUTSIDE: Final = OF_WORKFLOWS.replace(".github/workflows/x.yml", "../x")
 
 
@@ -245,11 +228,10 @@ OUTSIDE: Final = OF_WORKFLOWS.replace(".github/workflows/x.yml", "../x")
 def test_r65_a_bundle_that_says_something_else_is_refused_and_nothing_is_written(
     flow: Workflow, change: dict[str, Any], reason: str
 ) -> None:
-    flow.labelled()
-    flow.work()
+    issue = flow.labelled()
 
     with pytest.raises(BundleRefused, match=reason):
-        flow.publish(replace(read_bundle(flow.bundle), **change))
+        flow.publish(flow.made(issue, **change))
 
     assert flow.github.writes == []
     assert flow.memory() == ""
@@ -257,20 +239,18 @@ def test_r65_a_bundle_that_says_something_else_is_refused_and_nothing_is_written
 
 
 def test_a_base_on_another_branch_is_refused(flow: Workflow) -> None:
-    flow.labelled()
-    flow.work()
+    issue = flow.labelled()
     elsewhere = flow.github.people.push(flow.shop, "feature", {"price.txt": "2\n"}, flow.ada)
 
     with pytest.raises(BundleRefused, match="default branch"):
-        flow.publish(replace(read_bundle(flow.bundle), base=elsewhere))
+        flow.publish(flow.made(issue, base=elsewhere))
 
 
 def test_an_ending_that_is_none_is_refused(flow: Workflow) -> None:
-    flow.labelled()
-    flow.work(Script.of(**DROPS))
+    issue = flow.labelled()
 
     with pytest.raises(BundleRefused, match="names no ending"):
-        flow.publish(replace(read_bundle(flow.bundle), said="@everyone look here"))
+        flow.publish(flow.made(issue, state=BundleState.ENDED, said="@everyone look here"))
 
     assert flow.github.writes == []
 
@@ -288,14 +268,11 @@ def test_endings_of_other_runs_and_tickets_never_reach_the_memory(flow: Workflow
 
 
 def test_words_in_a_bundle_are_shown_as_quoted_text_only(flow: Workflow) -> None:
-    flow.labelled()
-    bundle = flow.work()
-    facts = tuple(
-        replace(one, data={"text": "Closes #1 and thanks @octocat\n# Heading"}) if one.kind == "summarised" else one
-        for one in bundle.facts
-    )
+    issue = flow.labelled()
+    said = {"text": "Closes #1 and thanks @octocat\n# Heading"}
+    facts = (Carried(kind="summarised", at=flow.github.state.now(), step="publish", attempt=1, data=said),)
 
-    flow.publish(replace(bundle, facts=facts))
+    flow.publish(flow.made(issue, facts=facts))
 
     (pull,) = flow.pulls()
     assert "Closes #1" not in pull.body
@@ -328,14 +305,13 @@ def test_a_bundle_that_is_missing_or_too_large_is_refused(tmp_path: Path, monkey
         read_bundle(tmp_path / "b")
 
 
-@pytest.mark.parametrize("kind", ["asked", "danced"])
+@pytest.mark.parametrize("kind", ["asked", "danced", "summarised"])
 def test_a_fact_of_another_kind_is_refused(flow: Workflow, kind: str) -> None:
-    flow.labelled()
-    bundle = flow.work()
-    facts = (replace(bundle.facts[0], kind=kind), *bundle.facts[1:])
+    issue = flow.labelled()
+    facts = (Carried(kind=kind, at=flow.github.state.now(), step="x", attempt=1, data={"text": 7}),)
 
     with pytest.raises(BundleUnusable):
-        flow.publish(replace(bundle, facts=facts))
+        flow.publish(flow.made(issue, facts=facts))
 
     assert flow.github.writes == []
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from bot.app import App, Choices
 from bot.app_settings import AppSettings
-from bot.ci.bundle import Bundle, read_bundle, write_bundle
+from bot.ci.bundle import Bundle, BundleState, read_bundle, write_bundle
 from bot.ci.job import Nothing, asked
 from bot.ci.memory_branch import BRANCH, FILE
 from bot.ci.publishing import PublishingJob
@@ -28,6 +28,14 @@ from tests.github_server.github import GitHub
 from tests.github_server.state import ACTIONS_BOT_ID, Delivery, Issue, Person
 from tests.github_server.state import Repository as Hosted
 
+GOOD: Final = """\
+diff --git a/price.txt b/price.txt
+--- a/price.txt
++++ b/price.txt
+@@ -1 +1 @@
+-1
++3
+"""
 READS: Final = {"contents": "read", "issues": "read"}
 WRITES: Final = {"contents": "write", "issues": "write", "pull_requests": "write", "checks": "write"}
 
@@ -115,6 +123,21 @@ class Workflow:
         write_bundle(self.bundle, done)
         app.book.engine.dispose()
         return done
+
+    def made(self, issue: Issue, **changes: Any) -> Bundle:
+        """What the other job would leave of a good patch, without the work."""
+        base = self.shop.git.head("main")
+        assert base is not None
+        good = Bundle(
+            repository=self.shop.id,
+            number=issue.number,
+            state=BundleState.PUBLISHED,
+            run="DC6D8RKZRPTW",
+            base=base,
+            attempt=1,
+            diff=GOOD,
+        )
+        return replace(good, **changes)
 
     def publish(self, bundle: Bundle | None = None) -> str:
         """The job that publishes, of `bundle` or what the other job left."""
