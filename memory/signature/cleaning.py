@@ -60,6 +60,13 @@ _TAG = re.compile(
     r"</?(?:(?:a|b|i|p|s|u)|(?i:code|pre|div|span|li|ul|ol|table|thead|tbody|tr|td|th|em|strong|font|h[1-6]|details"
     r"|summary|samp|kbd|tt|sub|sup|img|hr|blockquote))(?: [^<>\n]{0,400})? ?/?>"
 )
+_REPORTS = ("<testcase", "<test-case", "<failure")
+# Results of JUnit and NUnit as XML.
+_REPORT = re.compile(
+    r"</?(?:test-?(?:case|suites?|run)|failure|error|system-(?:out|err)|stack-trace|message|skipped)"
+    r"(?: [^<>]{0,4000})?/?>"
+    r"|<!\[CDATA\[|\]\]>"
+)
 _MARK = re.compile(r" {0,8}(?:[-*+]|\d{1,2}\.) {1,3}(?=\S)")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[ \w+.#{}=:-]{0,40}$")
 
@@ -114,9 +121,15 @@ def _without_colours(text: str) -> str:
 def _unescaped(text: str) -> str:
     # Bodies are escaped by a bot and once more by a mail gateway, hence twice.
     for _ in range(2):
+        text = _without_report(text)
         if "&" in text and ";" in text:
             text = html.unescape(text).replace("\u00a0", " ")
     return text
+
+
+def _without_report(text: str) -> str:
+    """`text` without the elements of results in XML, while their attributes are still escaped."""
+    return _REPORT.sub("\n", text) if any(mark in text for mark in _REPORTS) else text
 
 
 def _without_markup(text: str) -> str:

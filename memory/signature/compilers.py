@@ -22,6 +22,7 @@ HINTS = (
     ".java:[",
     "e: ",
     ".go:",
+    ".py:",
     "cannot find -l",
     "ld: library",
 )
@@ -35,6 +36,9 @@ _LOCATED = re.compile(
     r"(?P<code>(?:[A-Z]{1,4}\d{3,5}|\[[\w-]{2,40}\]))?:? ?(?P<message>.{1,400})$"
 )
 _MAVEN = re.compile(rf"(?<!\S){_FILE}:\[\d{{1,7}},\d{{1,7}}\] (?P<message>.{{1,400}})$")
+_LINT = re.compile(
+    r"(?<!\S)(?P<file>[^\s:]{1,300}\.py):\d{1,7}:\d{1,7}: (?P<code>[A-Z]{1,4}\d{2,5}) (?P<message>.{1,400})$"
+)
 _GO = re.compile(r"(?<!\S)(?P<file>(?:\./)?[\w./-]{1,200}\.go):\d{1,7}:\d{1,7}: (?P<message>.{1,400})$")
 _KOTLIN = re.compile(
     r"(?<!\S)e: (?:file://)?(?P<file>[^\s:]{1,300}\.kts?):(?: \(\d{1,7}, \d{1,7}\):|\d{1,7}:\d{1,7}) "
@@ -110,6 +114,9 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
             (match["file"] for above in reversed(lines[max(0, at - 3) : at]) if (match := _WEBPACK.search(above))), ""
         )
         return _finding(file, typescript["code"], typescript["message"], (at, at), repo)
+    lint = _LINT.search(line) if ".py:" in line else None
+    if lint:
+        return _finding(lint["file"], lint["code"], lint["message"], (at, at), repo)
     for pattern in (_MAVEN, _GO, _KOTLIN):
         match = pattern.search(line)
         if match and not match["message"].startswith(("warning", "+0x")):

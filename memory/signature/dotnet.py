@@ -31,7 +31,7 @@ _UNITY = re.compile(
 _REASON = re.compile(r"#{0,4} ?Reason(?: #{1,4})?$")
 _REASON_WITHIN = 60
 _SCRIPT_POSITION = re.compile(
-    r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|Native Method|Unknown Source|<anonymous>$)"
+    r":\d{1,7}:\d{1,7}$|\.\w{1,6}:\d{1,7}$|^(?:native|Native Method|Unknown Source|<\w{1,20}>$)"
 )
 _HEADER = re.compile(
     r"(?:.{0,100}?(?:Unhandled exception\. |Unhandled Exception: |Unbehandelte Ausnahme: |exception: ))?\s*(?:---> ?"

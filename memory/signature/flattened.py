@@ -35,6 +35,7 @@ _PYTHON_BREAKS = re.compile(
     r"|(?<=exception occurred:)\s|(?<=following exception:)\s|(?<=call last\):)\s(?=\S)"
 )
 _PYTHON_FLAT = re.compile(r"File \"[^\"\n]{1,400}\", line \d{1,7}, in \S")
+_GOROUTINE = re.compile(r" goroutine \d{1,9} \[[a-z ,\d]{1,60}\]:")
 _PHP_BREAKS = re.compile(r"\s(?=#\d{1,3} (?:[/\w\[{]))|\s(?=Stack trace:)")
 _PYTHON_CODE = re.compile(r"(File \"[^\"\n]{1,400}\", line \d{1,7}, in [\w.<>]{1,200})[ \t]+(?=\S)")
 _PYTHON_END = re.compile(
@@ -96,6 +97,8 @@ def _fields(line: str) -> str:
 
 
 def _broken(line: str) -> list[str]:
+    if " goroutine " in line and (stack := _GOROUTINE.search(line)):
+        return [line[: stack.start()], *_broken(line[stack.start() + 1 :])]
     if len(line) <= _FLAT_FROM:
         return [line]
     if 'File "' in line and len(_PYTHON_FLAT.findall(line)) + ("Traceback (most" in line) >= 2:

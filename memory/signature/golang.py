@@ -12,7 +12,7 @@ from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thro
 
 _PANIC = re.compile(
     r"(?:.{0,120}?\b)?(?P<type>panic|fatal error)(?: serving \S{1,80})?: ?(?P<message>.+)$|^"
-    r"(?P<bare>runtime error: .+)$"
+    r"(?:\[[^\]\n]{1,40}\] )?(?P<bare>runtime error: .+)$"
 )
 _GOROUTINE = re.compile(r"goroutine \d{1,9}(?: gp=\S{1,20} m=\S{1,20}(?: mp=\S{1,20})?)? \[[^\]\n]{1,100}\]:")
 _CALL = re.compile(r"\s{0,8}(?P<function>[\w./~@%*()\[\]{},·-]{1,300})\((?P<args>[^()\n]{0,400})\)\s*$")

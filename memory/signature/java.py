@@ -11,7 +11,8 @@ from memory.signature.packages import of_package
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
 
 _FRAME = re.compile(
-    r"\s*at (?:[\w.@-]{0,100}/){0,2}/?(?P<function>[\w.$<>/-]{1,400})\((?P<where>[^()\n]{0,200})\)"
+    r"\s*at (?:[\w.@-]{0,100}/){0,2}/?(?P<function>[\w.$<>/-]{1,400}(?: [\w ,'=-]{1,150})?)"
+    r"\((?P<where>[^()\n]{0,200})\)"
     r"(?:\s*~?\[[^\]\n]{0,200}\])?\s*$"
 )
 # Crash services print frames without `at`.
@@ -31,6 +32,7 @@ _IN_LINE = re.compile(
     r"|Failure)[\w$]{0,40})(?:: (?P<message>.*)|\s*)$"
 )
 _MORE = re.compile(r"\s*\.\.\. ?\d{1,6} (?:more|common frames|frames)|\s*\.\.\.\s*$")
+_SENTENCES = (".kt", ".groovy", ".scala")  # their tests may be named by a sentence
 _CAUSE = "Caused by: "
 _SUPPRESSED = "Suppressed: "
 _MESSAGE_LINES = 60
@@ -101,6 +103,8 @@ def _frame(line: str) -> Frame | None:
     if not found or "." not in found["function"]:
         return None
     where = _WHERE.match(found["where"])
+    if where and " " in found["function"] and not (where["file"] or "").endswith(_SENTENCES):
+        return None
     return Frame(file=where["file"] or "", function=found["function"].rsplit("/", 1)[-1]) if where else None
 
 

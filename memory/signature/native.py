@@ -48,6 +48,11 @@ _SUFFIX = re.compile(
     r"|\+0x[0-9a-f]{1,12}$"
 )
 _SYMBOLS = re.compile(r"^\S{0,300}?\((?P<symbol>[\w.$]{1,300})?\+0x[0-9a-f]{1,12}\)(?: \[0x[0-9a-f]{1,16}\])?$")
+# Android: the counter, the library, the symbol.
+_TOMBSTONE = re.compile(
+    r"^pc [0-9a-f]{4,16}\s{1,4}(?P<file>\S{1,300})(?: \((?P<function>[^\n]{1,300}?)\+\d{1,9}\))?"
+    r"(?: \(BuildId: \w{1,60}\))?$"
+)
 _MANGLED = re.compile(r"^_{1,3}Z(?:N[KVrRO]{0,3}(?P<nested>[\d\w]{1,300})|(?P<plain>\d[\d\w]{1,300}))")
 _NUMBER = re.compile(r"\d{1,3}")
 _MACOS = re.compile(
@@ -135,6 +140,10 @@ def _frame(rest: str) -> Frame:
     symbols = _SYMBOLS.match(rest)
     if symbols:
         return Frame(function=_demangled(symbols["symbol"] or "??"))
+    tombstone = _TOMBSTONE.match(rest)
+    if tombstone:
+        system = tombstone["file"].startswith(("/system/", "/apex/", "/vendor/"))
+        return Frame(file=tombstone["file"] if system else "", function=tombstone["function"] or "??")
     bare = _TAIL.sub("", rest)
     for pattern, text in ((_LLDB, rest), (_SPACE_FILE, bare), (_MODULE, rest), (_AT, bare)):
         found = pattern.match(text)

@@ -38,7 +38,7 @@ _MAVEN = re.compile(
     r"\s{0,4}(?:\[ERROR\] )?\s{0,4}(?P<test>[A-Z]\w{1,150}\.[a-z]\w{1,150})(?:\([^)\n]{0,80}\))?"
     r"(?:->[\w.:]{1,200})?:\d{1,7} (?P<message>.{1,400})$"
 )
-_GRADLE = re.compile(r"\s{0,4}(?P<test>[A-Z]\w{1,150} > [\w ,.()-]{1,200}?)(?:\(\))? FAILED$")
+_GRADLE = re.compile(r"\s{0,4}(?:[a-z][\w.]{0,200}\.)?(?P<test>[A-Z]\w{1,150} > [\w ,.()-]{1,200}?)(?:\(\))? FAILED$")
 _RSPEC = re.compile(r"\s{0,4}rspec (?P<file>\./[^\s:]{1,200}_spec\.rb):\d{1,7} # (?P<test>[^\n]{1,300})$")
 _PHPUNIT = re.compile(r"\s{0,4}\d{1,5}\) (?P<test>[\w\\]{1,200}::\w{1,200})(?: with data set .{0,200})?$")
 _CARGO = re.compile(r"\s{0,4}test (?P<test>[\w:]{1,200}) \.\.\. FAILED$")

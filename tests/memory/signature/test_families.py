@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory.signature import signatures
+from memory.signature import match, signatures
 from memory.signature.cleaning import clean
 from memory.signature.java import FAMILY as JAVA
 from memory.signature.shapes import Origin, RepoView
@@ -54,3 +55,16 @@ def test_a_fault_of_one_parser_does_not_lose_the_ticket(caplog: pytest.LogCaptur
 
     assert tried(broken) == []
     assert "failed" in caplog.text
+
+
+def test_results_of_junit_are_read_out_of_their_xml() -> None:
+    trace = "org.opentest4j.AssertionFailedError: expected: <{}> but was: <4>\n\tat com.acme.CartTest.total(CartTest.java:12)"
+    text = html.escape(trace.format(3))
+    report = (
+        f'<testcase classname="com.acme.CartTest">\n<failure message="expected: &lt;3&gt;" type="x">{text}\n</failure>'
+    )
+
+    met = match(signatures("", report), signatures("", trace.format(5)))
+
+    assert met is not None
+    assert met.strong
