@@ -131,3 +131,18 @@ def test_any_ticket_can_be_judged(index: FtsIndex, title: str, body: str) -> Non
     scores = [one.score for one in RULE.judge(index, asking(title, body=body)).scored]
 
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "title", ["数据库连接超时", "get order by id", "getOrderById fails", "ERR_SSL_VERSION in src/app/orders.py"]
+)
+def test_identifiers_codes_and_cjk_are_found(tmp_path: Path, title: str) -> None:
+    text = "# 生产环境数据库连接超时怎么办\n\ngetOrderById(3) raises ERR_SSL_VERSION in src/app/orders.py"
+
+    index = _index(tmp_path, note("found.md", text), *filler(60))
+
+    judged = RULE.judge(index, asking(title))
+
+    assert index.chunk(judged.scored[0].row).note == "found.md"
+    assert judged.scored[0].why.startswith("subject words of the note found: ")
+    assert judged.scored[0].score > 0.25
