@@ -204,9 +204,9 @@ def _further(paths: Iterable[Path]) -> Iterator[str]:
     links: dict[Path, str] = {}
     ends: set[Path] = set()
     for path in paths:
-        while path.is_symlink() and path not in links:
+        while path.is_symlink() and path not in links and (end := _as_written(path)).resolve() == path.resolve():
             links[path] = os.readlink(path)
-            path = Path(os.path.normpath(path.parent / links[path]))
+            path = end
         ends.add(path)
     covered = {Path("/usr"), *ends}
     seen = sorted(path for path in (*ends, *links) if covered.isdisjoint(path.parents))
@@ -214,6 +214,11 @@ def _further(paths: Iterable[Path]) -> Iterator[str]:
     for path in seen:
         # Links stay links: an interpreter finds its library by where its program's link leads.
         yield from ("--symlink", links[path], str(path)) if path in links else ("--ro-bind", str(path), str(path))
+
+
+def _as_written(link: Path) -> Path:
+    # `..` behind another link is another folder to the kernel: such a link is no way that can be shown.
+    return Path(os.path.normpath(link.parent / os.readlink(link)))
 
 
 def _folders(paths: Iterable[Path]) -> Iterator[str]:

@@ -157,6 +157,24 @@ def test_a_readable_link_stays_a_link_and_leads_to_what_it_meant(walls: Way, wor
     assert ran.output == "True meant\n"
 
 
+def test_sec_5_15_a_readable_link_opens_what_it_leads_to_not_what_its_text_reads_like(walls: Way, world: World) -> None:
+    kept = world.base / "kept"
+    for folder, whose in (("deep/place", "the link's"), ("place", "somebody else's")):
+        (kept / folder).mkdir(parents=True)
+        (kept / folder / "key").write_text(whose)
+    (kept / "deep/er").mkdir()
+    (kept / "jump").symlink_to("deep/er")
+    (kept / "link").symlink_to("jump/../place")  # which reads like `place`
+    script = (
+        "for name in ('link', 'place'):\n  try: print(open(f'{kept}/{name}/key').read())\n  except OSError: print(0)"
+    )
+    command = world.attack(script, kept=str(kept))
+
+    ran = walls.run(replace(command, readable=(*command.readable, kept / "link")))
+
+    assert ran.output == "the link's\n0\n"
+
+
 def test_no_other_level_than_bubblewrap_hides_the_place_of_the_tree(way: Way, world: World) -> None:
     inside = str(way.sandbox().inside(world.tree))
 
