@@ -21,6 +21,8 @@ BENCHMARKS: Final = (
     "costs",
     "recall_costs",
     "signatures",
+    "engines",
+    "freshness",
     "retrieval",
     "webhooks",
     "walls",
