@@ -31,7 +31,8 @@ from stages.remote import (
 T = TypeVar("T")
 
 _SIGNATURES: Final = re.compile(r"(?i)must have verified signatures")
-_AS_IT_IS: Final = ("--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--format=%B")
+# Nothing that a repository's own settings name is run.
+_AS_IT_IS: Final = ("--patch", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--format=%B")
 _COMMITS_AT_MOST: Final = 20  # that one push adds
 
 

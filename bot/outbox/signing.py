@@ -49,7 +49,7 @@ class Signing:
             self._begin(ref, branch, base)
         elif expected != base:
             return RuleRefused(branch=branch, said="a signed commit cannot stand on commits that are not there")
-        message = git.run("show", "-s", "--format=%B", commit).decode("utf-8", "replace")
+        message = git.run("show", "-s", "--no-show-signature", "--format=%B", commit).decode("utf-8", "replace")
         try:
             self._made(ref, branch, base, message, changes)
         except Rejected as refusal:

@@ -15,6 +15,7 @@ from bot.outbox.outbox import Outbox
 from bot.outbox.types import CheckStatus, Conclusion, OwnLabel
 from bot.outbox.words import Words
 from memory.scrub import Scrubber
+from memory.types import CommitId
 from tests.bot.outbox.kit import BRANCH, RUN, Post
 
 POST = "POST .*/issues/1/comments"
@@ -144,3 +145,29 @@ def test_a_ci_job_writes_in_the_name_of_githubs_own_account(post: Post) -> None:
     assert post.issue.labels == ["ticketsmith:pr"]
     assert till.git.head(BRANCH) is None
     assert post.github.asked(".*access_tokens") == post.github.asked("POST .*/installations/71/access_tokens")[:1]
+
+
+def test_sec_18_no_program_that_a_repository_names_runs_when_its_commit_is_looked_at(post: Post) -> None:
+    copy = post.copy()
+    plain = post.commit(copy)
+    text = copy.git.run("cat-file", "commit", plain).decode()
+    head, _, message = text.partition("\n\n")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
+    text = f"{head}\n{signature}\n\n{message}"
+    signed = copy.git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text.encode())
+    commit = CommitId(signed.decode().strip())
+    ran = post.folder / "ran"
+    program = post.folder / "gpg"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\nexit 1\n")
+    program.chmod(0o755)
+    for name, value in (("log.showSignature", "true"), ("gpg.program", str(program))):
+        copy.git.run("config", name, value)
+    copy.git.try_to("log", "-1", commit)  # the positive control: it is run when nobody says no
+    control = ran.exists()
+    ran.unlink(missing_ok=True)
+
+    post.outbox.push(RUN, post.ref, copy, BRANCH, commit, None)
+
+    assert control
+    assert not ran.exists()
+    assert post.github.till.git.head(BRANCH) == commit
