@@ -11,9 +11,14 @@ from memory.recording import Recorded
 from memory.types import RunEnding
 
 
+def learn(stores: Stores, ending: RunEnding) -> Recorded:
+    """Ending, lesson and memory version in one transaction. Doing it again is harmless."""
+    return stores.memory.record(ending)
+
+
 def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = None) -> Recorded:
-    """Ending, lesson and memory version in one transaction, then the run's own record. Doing it again is harmless."""
-    recorded = stores.memory.record(ending)
+    """Learn, then write it into the run's own record. Doing it again is harmless."""
+    recorded = learn(stores, ending)
     lesson = recorded.lesson
     told = facts.ended(
         ending,
@@ -28,11 +33,6 @@ def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = N
     if ending.final:
         stores.runs.set_state(ending.run, RunState.ENDED, outcome=facts.outcome_of(ending.ending))
     return recorded
-
-
-def learn(stores: Stores, ending: RunEnding) -> Recorded:
-    """As `write_down`, for an ending of a run that has no record here. Doing it again is harmless."""
-    return stores.memory.record(ending)
 
 
 def already_over(stores: Stores, run: Run) -> bool:

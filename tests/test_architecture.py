@@ -19,6 +19,7 @@ ONE_DOOR = {
     "git": 1,
     "litellm": 3,  # the loop, models of this process, and a type for the embedded one
     "github": 1,
+    "dbos": 1,
     "jwt": 1,
     "markdown_it": 1,
     "detect_secrets": 1,
