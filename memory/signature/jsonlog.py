@@ -12,9 +12,10 @@ _DEPTH_AT_MOST = 6
 _AHEAD_AT_MOST = 160  # characters of a prefix before the object
 _BLOCKS_AT_MOST = 4  # objects over several lines that are tried
 _TAIL = re.compile(r"(?:\s|`|</?\w{1,10}>){0,12}")  # behind the object: marks of the page
+# An object in a message, not behind a prefix.
 _SENTENCE = re.compile(
-    r"Error\b|Exception\b|(?<![\[\w])(?i:failed|invalid|unexpected|expected)\b"
-)  # an object in a message
+    r"Error\b|Exception\b|(?<![\[\w])(?i:failed|invalid|unexpected|expected)\b|[a-z]{2,40} [a-z]{2,40} [a-z]{2,40}"
+)
 _LEVELS = ("level", "severity", "levelname", "log.level", "loglevel", "lvl", "@level")
 _WRONG = frozenset(("error", "err", "fatal", "critical", "crit", "panic", "alert", "emerg", "emergency", "severe"))
 _WRONG_FROM = 50  # of numbered levels
@@ -48,7 +49,7 @@ def of_line(line: str) -> list[str] | None:
 
 
 def blocks(lines: Sequence[str]) -> list[str]:
-    """`lines` with each object that is written over several of them put into one."""
+    """`lines` with each object that is written over several of them replaced by the lines that it holds."""
     kept: list[str] = []
     tried = 0
     at = 0
@@ -59,8 +60,9 @@ def blocks(lines: Sequence[str]) -> list[str]:
             ends = (f"{margin}}}", f"{margin}]", f"{margin}}},")
             end = next((up for up in range(at + 1, len(lines)) if lines[up].rstrip() in ends), at)
             whole = "".join(line.strip() for line in lines[at : end + 1]).rstrip(",")
-            if end > at and _read(whole) is not None:
-                kept.append(whole if whole.startswith("{") else f'{{"all":{whole}}}')
+            held = _read(whole) if end > at else None
+            if held is not None:
+                kept += held
                 at = end + 1
                 continue
         kept.append(lines[at])
