@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -110,12 +110,21 @@ def read_settings(environment: Mapping[str, str], config: Path | None = None) ->
         path.parent,
         environment,
     )
-    outside = read_outside(table.table("program"), table.table("install"), environment)
+    ours = (app.webhook_secret_variable,)
+    outside = read_outside(table.table("program"), table.table("install"), environment, ours=ours)
     variables.text(PREFIX + "CONFIG")
     variables.text(app.webhook_secret_variable)  # it may have a name like ours
     for source in (limits, app_table, table, variables):
         source.close()
-    return _settings(decided | {"app": app, "outside": outside, "walls": walls}, prices, environment)
+    settings = _settings(decided | {"app": app, "outside": outside, "walls": walls}, prices, environment)
+    return replace(settings, outside=replace(outside, closed=_closed(settings, path, environment)))
+
+
+def _closed(settings: Settings, config: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where the operator's own things are."""
+    files = (settings.app.credentials, settings.app.key, settings.app.webhook_secrets)
+    home = Path(environment.get("HOME") or Path.home())
+    return (home, settings.home, settings.database, config, *filter(None, files))
 
 
 def _decided(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from bot.toml_table import TomlTable
@@ -13,7 +14,8 @@ from stages.sandbox import Host
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 # An agent never holds a credential of GitHub, and none of the program's own settings.
-_NEVER: Final = re.compile(r"TICKETSMITH_.*|LD_.*|(?:GH|GITHUB)_(?:.*_)?(?:TOKEN|PAT)", re.IGNORECASE)
+_NEVER: Final = re.compile(r"TICKETSMITH_.*|LD_.*|(?:GH|GITHUB|ACTIONS)_(?:.*_)?(?:TOKEN|PAT)", re.IGNORECASE)
+_OF_GITHUB: Final = re.compile(r"gh[a-z]_[A-Za-z0-9]|github_pat_|-----BEGIN [A-Z ]*PRIVATE KEY-----")  # App keys too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,17 +24,21 @@ class Outside:
 
     `install_hosts` are reached while dependencies are installed, `program_hosts` by an external program that answers
     prompts; `variables` are what such a program is given beside what the sandbox sets, and `not_set` those that have no
-    value here.
+    value here. `closed` are files and folders of the operator that no program is shown with what lies beside it.
     """
 
     install_hosts: tuple[str, ...] = ()
     program_hosts: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     not_set: tuple[str, ...] = ()
+    closed: tuple[Path, ...] = field(default=(), compare=False)
 
 
-def read_outside(program: TomlTable, install: TomlTable, environment: Mapping[str, str]) -> Outside:
-    """What the two tables say. Variables are named there; their values come from the environment.
+def read_outside(
+    program: TomlTable, install: TomlTable, environment: Mapping[str, str], *, ours: Container[str] = ()
+) -> Outside:
+    """What the two tables say. Variables are named there; their values come from the environment. `ours` are names of
+    variables that no program gets.
 
     Raises WrongSetting and UnknownSetting.
     """
@@ -40,7 +46,7 @@ def read_outside(program: TomlTable, install: TomlTable, environment: Mapping[st
     for name in names:
         if not _VARIABLE.fullmatch(name):
             raise program.refusal("environment", "names of environment variables; their values stay out of this file")
-        if _NEVER.fullmatch(name):
+        if name in ours or _NEVER.fullmatch(name) or _OF_GITHUB.search(environment.get(name, "")):
             raise program.refusal("environment", f"names of variables that an agent may have, and {name} is none")
     outside = Outside(
         install_hosts=_hosts(install),

@@ -17,8 +17,9 @@ _HEAD: Final = 200  # bytes, in which a script names its interpreter
 def program_for(command: tuple[str, ...], outside: Outside | None = None) -> Program:
     """The program with its path in full. Raises NoProgram when it is not there, VariableNotSet.
 
-    Inside the sandbox it sees the system, its own folder, and the interpreter that its first line names: not the home
-    folder of whoever started us, and of their variables and the network only what `outside` opens to it.
+    Inside the sandbox it sees the system, its own folder, and the interpreter that its first line names: of a folder in
+    which something of the operator's own lies, such as the home folder, itself alone. Of their variables and the
+    network it sees what `outside` opens to it.
     """
     outside = outside or Outside()
     if outside.not_set:
@@ -29,12 +30,18 @@ def program_for(command: tuple[str, ...], outside: Outside | None = None) -> Pro
     path = Path(found).absolute()
     interpreter = _interpreter(path)
     needed = _needed_by(interpreter) if interpreter else ()
+    own = (_shown(place, outside.closed) for place in (path, path.resolve()))
     return Program(
         command=(str(path), *command[1:]),
-        readable=tuple(dict.fromkeys((path.parent, path.resolve().parent, *needed))),
+        readable=tuple(dict.fromkeys((*own, *needed))),
         environment=outside.variables,
         hosts=outside.program_hosts,
     )
+
+
+def _shown(program: Path, closed: tuple[Path, ...]) -> Path:
+    folder = program.parent.resolve()
+    return program if any(place.resolve().is_relative_to(folder) for place in closed) else program.parent
 
 
 def _needed_by(interpreter: Path) -> tuple[Path, ...]:

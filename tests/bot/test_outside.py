@@ -48,11 +48,46 @@ def test_sec_17_the_value_of_a_programs_variable_is_a_secret_whatever_its_name(t
 
 
 @pytest.mark.parametrize(
-    "name", ["GITHUB_TOKEN", "GH_TOKEN", "github_token", "GITHUB_PAT", "LD_PRELOAD", "TICKETSMITH_MODEL", "A=B", "a b"]
+    "name",
+    [
+        "GITHUB_TOKEN",
+        "GH_TOKEN",
+        "github_token",
+        "GITHUB_PAT",
+        "ACTIONS_RUNTIME_TOKEN",
+        "LD_PRELOAD",
+        "TICKETSMITH_MODEL",
+        "A=B",
+        "a b",
+    ],
 )
 def test_an_agent_never_holds_a_credential_of_github(tmp_path: Path, name: str) -> None:
     with pytest.raises(WrongSetting, match=r"program\.environment"):
         read(tmp_path, f'[program]\nenvironment = ["{name}"]', **{name: "x"})
+
+
+@pytest.mark.parametrize(
+    "value", ["ghp_" + "a" * 36, "ghs_1.b.c", "x github_pat_11A", "-----BEGIN RSA PRIVATE KEY-----\nMII"]
+)
+def test_an_agent_never_holds_a_credential_of_github_under_another_name(tmp_path: Path, value: str) -> None:
+    with pytest.raises(WrongSetting, match="MODEL_KEY is none"):
+        read(tmp_path, '[program]\nenvironment = ["MODEL_KEY"]', MODEL_KEY=value)
+
+
+def test_an_agent_never_holds_the_secret_of_the_webhooks(tmp_path: Path) -> None:
+    text = '[program]\nenvironment = ["HOOKS"]\n[app]\nwebhook_secret_variable = "HOOKS"'
+
+    with pytest.raises(WrongSetting, match="HOOKS is none"):
+        read(tmp_path, text, HOOKS="x" * 40)
+
+
+def test_what_is_the_operators_own_is_closed_to_programs(tmp_path: Path) -> None:
+    text = 'home = "state"\ndatabase = "d.sqlite"\n[app]\nkey = "key.pem"\nwebhook_secrets = "hooks"'
+
+    closed = read(tmp_path, text).outside.closed
+
+    own = (".", "state", "d.sqlite", "ticketsmith.toml", "app.json", "key.pem", "hooks")
+    assert set(closed) == {tmp_path / name for name in own}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import NoProgram
+from bot.outside import Outside
 from bot.programs import program_for
 from stages.sandbox import needed_by
 
@@ -59,3 +60,15 @@ def test_a_binary_needs_no_interpreter(tmp_path: Path) -> None:
 
 def test_a_program_gets_no_variable_of_ours(tmp_path: Path) -> None:
     assert program_for((str(script(tmp_path, "#!/bin/sh")),)).environment == {}
+
+
+@pytest.mark.parametrize("closed", ["agent", "app.json", "state/ticketsmith.sqlite", "."])
+def test_sec_16_a_program_beside_the_operators_own_things_is_shown_alone(tmp_path: Path, closed: str) -> None:
+    path = script(tmp_path, "#!/bin/sh")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "link").symlink_to(path)
+    outside = Outside(closed=(tmp_path / closed,))
+
+    assert tmp_path not in program_for((str(path),), outside).readable
+    assert tmp_path not in program_for((str(tmp_path / "bin" / "link"),), outside).readable
+    assert tmp_path in program_for((str(path),), Outside(closed=(tmp_path.parent / "elsewhere",))).readable
