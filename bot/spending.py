@@ -70,14 +70,17 @@ class DayLedger:
             return _sum(session, SpendingRow.run == self._account.run)
 
     def _before(self, session: Session, day: str) -> Iterator[tuple[str, Wall, Spent]]:
-        """Each wall that the run stands before, and what was spent of it on this day."""
+        """Each wall that the run stands before, and what was spent of it on this day.
+
+        The day's and the actor's stand before all installations: one purse pays for them.
+        """
         scope, actor = self._account.scope, self._account.actor
-        today = (SpendingRow.installation == scope.installation, SpendingRow.day == day)
-        yield "of the day", self._walls.day, _sum(session, *today)
-        here = SpendingRow.repository == scope.repository
-        yield "of this repository's day", self._walls.repository, _sum(session, *today, here)
+        today = SpendingRow.day == day
+        yield "of the day", self._walls.day, _sum(session, today)
+        here = (SpendingRow.installation == scope.installation, SpendingRow.repository == scope.repository)
+        yield "of this repository's day", self._walls.repository, _sum(session, today, *here)
         if actor:
-            yield f"of the day of {actor}", self._walls.actor, _sum(session, *today, SpendingRow.actor == actor)
+            yield f"of the day of {actor}", self._walls.actor, _sum(session, today, SpendingRow.actor == actor)
 
     def _add(self, session: Session, day: str, spent: Spent) -> None:
         account = self._account

@@ -70,7 +70,7 @@ class RunRow(BotTable, table=True):
 
 class SpendingRow(BotTable, table=True):
     __tablename__ = "spending"
-    __table_args__ = (Index("spending_of_day", "installation", "day"),)
+    __table_args__ = (Index("spending_of_day", "day"),)
 
     run: str = Field(primary_key=True)
     day: str = Field(primary_key=True)  # ISO date, UTC

@@ -99,7 +99,7 @@ def test_sec_5_13_the_call_that_would_pass_a_wall_is_not_made(day: Day, kind: st
         ("repository", {"repository": "host/other"}),
         ("actor", {"actor": "8"}),
         ("actor", {"actor": ""}),
-        ("day", {"installation": "another"}),
+        ("repository", {"installation": "another"}),
     ],
 )
 def test_sec_5_13_a_wall_stands_before_its_own_kind_alone(day: Day, kind: str, other: dict[str, str]) -> None:
@@ -110,6 +110,15 @@ def test_sec_5_13_a_wall_stands_before_its_own_kind_alone(day: Day, kind: str, o
 
     with pytest.raises(Parked):
         take(day.ledger(bounded, run="01C"))
+
+
+@pytest.mark.parametrize("kind", ["day", "actor"])
+def test_sec_5_13_whoever_installs_the_app_twice_spends_from_one_purse(day: Day, kind: str) -> None:
+    bounded = walls(**{kind: Wall(calls=1)})
+    take(day.ledger(bounded))
+
+    with pytest.raises(Parked):
+        take(day.ledger(bounded, run="01B", installation="another", repository="host/other"))
 
 
 def test_sec_5_13_the_next_day_begins_with_nothing_spent(day: Day) -> None:
