@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
 
 from bot.agents import check_command, check_price, model_of, program_name, program_of
-from bot.alone import alone
 from bot.bench import Bench
 from bot.book import Book, upgrade_runs, utc_now
 from bot.budget import budget_of
 from bot.choices import Choices
-from bot.closing import already_over
 from bot.conclusion import Conclusion
 from bot.config import Settings
 from bot.dependencies import Dependencies
-from bot.dropping import drop
-from bot.errors import BeingWorkedOn, NothingToRetry
 from bot.events import EventStore
 from bot.interpreter import interpreter
 from bot.programs import program_for
@@ -32,9 +26,9 @@ from bot.requeue import RequeueNotes
 from bot.run import Opening, Run, RunState
 from bot.runner import Runner
 from bot.runs import RunStore
-from bot.sent_back import SentBack, send_back
 from bot.sources import default_commit, read_config
 from bot.spending import Account, DayLedger
+from bot.steering import Steering
 from bot.steps import StepStore
 from bot.stores import Stores
 from bot.verify import Verifier
@@ -44,7 +38,7 @@ from memory.index import FtsSearch
 from memory.recall import Recall
 from memory.scrub import Scrubber
 from memory.store import MemoryStore
-from memory.types import CommitId, DropCause, RunId, Scope, TicketId
+from memory.types import CommitId, RunId, Scope
 from memory.upkeep import Upkeep
 from stages.admission import Admission
 from stages.agents.base import Agent
@@ -66,7 +60,7 @@ from stages.workspace import Workspaces
 __all__ = ["App", "Choices"]
 
 
-class App:
+class App(Steering):
     """The program, put together for these settings."""
 
     def __init__(
@@ -143,7 +137,8 @@ class App:
     ) -> Run:
         """Write a new run down, in the scope of these settings when none is given, with the id `run` if one is given.
 
-        A run that is there under this id is given as it stands. Raises AlreadyOpen, and what `check` raises before anything is written.
+        A run that is there under this id is given as it stands. Raises AlreadyOpen, and what `check` raises before
+        anything is written.
         """
         self.check(repository)
         self.stores.events.prune(self.book.now() - timedelta(days=self.settings.transcript_days))
@@ -185,71 +180,8 @@ class App:
             pursuit, bench = self._prepared(run, progress)
             return Verifier(pursuit, bench, Conclusion(pursuit, bench, self.publisher)).verify(ref)
 
-    def retried(self, run: Run) -> Run:
-        """A run that may go on. Raises NothingToRetry."""
-        if run.state not in (RunState.PARKED, RunState.WORKING):
-            raise NothingToRetry(run=run.id, state=run.outcome or run.state.value)
-        return run
-
-    def requeue(self, run: Run, text: str, author: str) -> Run:
-        """Send a ticket back with a note; gives the run that reads it.
-
-        Of an ended run, a new one on what is checked out now; of a published run, the same, whose patch counts as held.
-        Raises AlreadyOpen when the ticket of an ended run has another one, and what `open_run` raises.
-        """
-        match run.state:
-            case RunState.PUBLISHED:
-                self.stores.notes.add(run.scope, run.ticket.id, text, author)
-                return self.send_back(run, SentBack())
-            case RunState.ENDED:
-                repository = Repository.open(Path(run.place))
-                again = self.open_run(run.ticket, repository, repository.resolve(), run.scope, actor=run.actor)
-                self.stores.notes.add(run.scope, run.ticket.id, text, author)
-                return again
-            case RunState.WORKING | RunState.PARKED:
-                self.stores.notes.add(run.scope, run.ticket.id, text, author)
-                return run
-
-    def send_back(self, run: Run, sent: SentBack) -> Run:
-        """Hold the published patch of a run: `pursue` goes on with a new attempt. Raises BeingWorkedOn.
-
-        A run that is not published is left as it is.
-        """
-        with self._alone(run) as run:
-            if run.state is not RunState.PUBLISHED:
-                return run
-            clean = replace(sent, said=tuple(map(self.book.clean, sent.said)))
-            send_back(self.stores.steps, run, clean)
-            return self.stores.runs.set_state(run.id, RunState.WORKING)
-
-    def stop(self, run: Run, cause: DropCause = DropCause.STOPPED) -> Run:
-        """End a run: the process that works on it ends it at its next call, else this one does at once.
-
-        Raises RunIsOver.
-        """
-        self.stores.runs.request_stop(run.id, cause)
-        try:
-            with self._alone(run) as run:
-                return drop(self.stores, run, self.stores.runs.get(run.id).stop_cause)
-        except BeingWorkedOn:
-            return self.stores.runs.get(run.id)
-
-    def supersede(self, scope: Scope, ticket: TicketId) -> Run | None:
-        """End the open run of a ticket, if there is one, because another one takes its place. Raises BeingWorkedOn."""
-        if (run := self.stores.runs.open_run(scope, ticket)) is None:
-            return None
-        with self._alone(run) as run:
-            return drop(self.stores, run, DropCause.SUPERSEDED)
-
     def _parked(self, run: Run, cause: ParkCause, reason: str) -> Run:
         return self.stores.runs.set_state(run.id, RunState.PARKED, cause=cause, reason=reason)
-
-    @contextmanager
-    def _alone(self, run: Run) -> Iterator[Run]:
-        """The run as it stands, held for this process. Raises BeingWorkedOn."""
-        with alone(self._work, run.id):
-            already_over(self.stores, run)
-            yield self.stores.runs.get(run.id)
 
     @property
     def _work(self) -> Path:

@@ -92,10 +92,10 @@ class CourseOfJob:
         """Give the job up: its run waits for a version that mends it, and people are told, if that can be done."""
         course = self._course()
         if course is None:
-            return
+            return self._bury_unbegun(why)
         run = self._errand.run(course.run)
         if not run.open:
-            return
+            return None
         parked = self._errand.app.stores.runs.set_state(
             run.id, RunState.PARKED, cause=ParkCause.PROGRAM, reason=f"{why}; `/ticketsmith retry` tries it once more"
         )
@@ -103,6 +103,20 @@ class CourseOfJob:
             self._leaving.parked(parked, course)
         except (ForgeFault, OutboxFault) as fault:
             self._errand.log.warning("not told", run=run.id, why=type(fault).__name__)
+        return None
+
+    def _bury_unbegun(self, why: str) -> None:
+        """Tell people of a run that was announced, and never began."""
+        errand = self._errand
+        run = errand.steps.kept(CourseStep.IDENTITY, _RUN)
+        if run is None:
+            return
+        text = f"**Given up before it began:** {why}.\n\n`/ticketsmith retry` tries it once more.\n"
+        try:
+            errand.show(RunId(run), errand.number, text)
+            errand.mark(RunId(run), errand.number, OwnLabel.HELD)
+        except (ForgeFault, OutboxFault) as fault:
+            errand.log.warning("not told", run=run, why=type(fault).__name__)
 
     # --- Each kind ---------------------------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ class TakenJobRow(BotTable, table=True):
     round: int = 0  # times that it was put into the queue
     takes: int = 0  # since it last came further
     progress: int = 0  # steps that were finished when it was last taken
+    since: datetime | None = Field(default=None, sa_type=Moment)  # the first of these takes
     wake: datetime | None = Field(default=None, sa_type=Moment)
 
 

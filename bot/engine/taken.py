@@ -19,6 +19,14 @@ class Round:
     number: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Takes:
+    """How often a job was taken without coming one step further, and for how long that has gone on."""
+
+    count: int
+    lasting: timedelta
+
+
 class TakenJobs:
     """All SQL of taken jobs and chores."""
 
@@ -33,14 +41,16 @@ class TakenJobs:
             row.round, row.wake = row.round + 1, None
             return Round(job=job, number=row.round)
 
-    def take(self, job: int, progress: int) -> int:
+    def take(self, job: int, progress: int) -> Takes:
         """Count that a process takes the job; how often one did since `progress`, the steps finished, last rose."""
+        now = self._book.now()
         with self._book.writing() as session:
             row = session.get(TakenJobRow, job) or TakenJobRow(job=job)
             session.add(row)
-            row.takes = row.takes + 1 if progress <= row.progress else 1
-            row.progress = max(row.progress, progress)
-            return row.takes
+            if row.takes == 0 or row.since is None or progress > row.progress:
+                row.takes, row.since = 0, now
+            row.takes, row.progress = row.takes + 1, max(row.progress, progress)
+            return Takes(count=row.takes, lasting=now - row.since)
 
     def undo(self, job: int) -> None:
         """The last take was no try: nothing went wrong in it."""

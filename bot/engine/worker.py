@@ -22,6 +22,8 @@ from memory.errors import Told
 
 TAKES_AT_MOST: Final = 5
 """A job that ended five processes without coming one step further is given up: more tries cost money."""
+PATIENCE: Final = timedelta(minutes=2)
+"""Not sooner: a worker that is ended again and again by somebody else is no fault of its jobs."""
 LEAVES_WITHIN_SECONDS: Final = 30.0
 _AGAIN: Final = timedelta(minutes=1)
 
@@ -43,6 +45,7 @@ class Rhythm:
     look_seconds: float = 1.0
     leave_seconds: float = LEAVES_WITHIN_SECONDS
     again: timedelta = _AGAIN  # after an error
+    patience: timedelta = PATIENCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +177,7 @@ class Worker:
             return False
         with self._desk.taking() as taking:
             takes = self._desk.taken.take(job.id, taking.progress(job))
-            if takes > TAKES_AT_MOST:
+            if takes.count > TAKES_AT_MOST and takes.lasting >= self._rhythm.patience:
                 self._bury(taking, job)
                 return False
             return self._settle(job, act(taking, job))

@@ -128,7 +128,10 @@ def is_whole(town: Town, shop: Repository, issue: Issue) -> bool:
     ours = [one for one in issue.comments if one.author.id == BOT_ID]
     head = f"ticketsmith/issue-{issue.number}"
     pulls = [one for one in shop.issues.values() if one.pull and one.pull.head.startswith(head)]
-    run = town.app.stores.runs.get(town.courses.of_issue(ref_of(shop), issue.number)[0].run)
+    courses = town.courses.of_issue(ref_of(shop), issue.number)
+    if not courses:
+        return False
+    run = town.app.stores.runs.get(courses[0].run)
     return len(ours) == 1 and len(pulls) == (1 if run.state is RunState.PUBLISHED else 0)
 
 

@@ -29,6 +29,7 @@ def _taken_job() -> None:
         sa.Column("round", sa.Integer(), nullable=False),
         sa.Column("takes", sa.Integer(), nullable=False),
         sa.Column("progress", sa.Integer(), nullable=False),
+        sa.Column("since", sa.DateTime()),
         sa.Column("wake", sa.DateTime()),
     )
     op.create_table(

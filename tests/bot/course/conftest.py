@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.github_server.github import GitHub
 
 
 @pytest.fixture
-def found(github: GitHub, tmp_path: Path) -> Iterator[Callable[..., Town]]:
+def found(github: GitHub, tmp_path: Path) -> Callable[..., Town]:
     """Founds a town with what the test gives."""
     return lambda **more: Town(github, tmp_path, **more)
 

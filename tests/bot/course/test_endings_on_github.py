@@ -12,8 +12,9 @@ from bot.course.chores import Chores
 from bot.course.course import PullState
 from bot.run import RunState
 from memory.types import DropCause
+from stages.workspace import Workspace
 from tests.bot.course.town import Town
-from tests.bot.kit import Script, Workspace, endings, lessons
+from tests.bot.kit import Script, endings, lessons
 from tests.github_server.state import Issue
 
 

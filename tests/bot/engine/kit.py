@@ -25,7 +25,7 @@ from bot.log import open_log
 from memory.database import open_database, upgrade_memory
 from memory.scrub import Scrubber
 
-FAST: Final = Rhythm(beat_seconds=0.1, look_seconds=0.05, leave_seconds=3.0, again=timedelta())
+FAST: Final = Rhythm(beat_seconds=0.1, look_seconds=0.05, leave_seconds=3.0, again=timedelta(), patience=timedelta())
 PACE: Final = Pace(poll_seconds=0.05)
 MIRA: Final = Account(id=7, login="mira", kind=AccountKind.USER)
 SECONDS_AT_MOST: Final = 30.0

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
-from bot.engine.worker import Chore
+from bot.engine.worker import PATIENCE, Chore
 from bot.errors import Interrupted
 from bot.job import Job, JobState
 from memory.types import RunId
@@ -232,3 +232,16 @@ def test_f43_what_a_frozen_process_had_in_hands_is_taken_over(shop: Shop, tmp_pa
         first.wait()
 
     assert plan.called == [("work", 1)]
+
+
+def test_f45_a_job_whose_workers_are_ended_by_somebody_else_is_not_given_up_at_once(shop: Shop) -> None:
+    takes = [shop.taken.take(1, progress=3) for _ in range(8)]
+    now = shop.book.now()
+    shop.book.now = lambda: now + timedelta(minutes=3)
+
+    later = shop.taken.take(1, progress=3)
+    further = shop.taken.take(1, progress=4)
+
+    assert [take.count for take in takes] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert takes[-1].lasting < PATIENCE <= later.lasting
+    assert (further.count, further.lasting) == (1, timedelta())
