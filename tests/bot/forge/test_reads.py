@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import re
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
@@ -13,12 +14,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bot.forge.errors import NotThere
+from bot.forge.errors import Forbidden, ForgeFault, Gone, NotThere, RateLimited
 from bot.forge.types import GHOST, OpenOrClosed, Permission, ReviewState
 from stages.git import Git
 from tests.bot.forge.kit import account_of, forge_of, ref_of
 from tests.github_server.fixtures import github  # noqa: F401
 from tests.github_server.github import GitHub
+from tests.github_server.state import Installation
 
 
 @pytest.mark.parametrize("enterprise", [True, False])
@@ -307,3 +309,63 @@ def test_git_goes_through_the_proxy_that_all_other_requests_take(
     assert head == github.till.git.head("main")
     assert "GET /api/v3/repos/acme/till/issues/1" in seen
     assert "GET /acme/till.git/info/refs" in seen
+
+
+def test_an_app_in_many_places_is_read_page_by_page(github: GitHub) -> None:  # noqa: F811
+    for number in range(100, 250):
+        github.state.installations[number] = Installation(number, github.acme, {"metadata": "read"}, set())
+    for number in range(130):
+        github.repository(f"shop-{number}", files={})
+    forge = forge_of(github)
+
+    installations, repositories = forge.installations(), forge.repositories(71)
+
+    assert len(installations) == 151
+    assert len(repositories) == 131
+
+
+def test_an_app_that_is_installed_nowhere_knows_itself_all_the_same(github: GitHub) -> None:  # noqa: F811
+    github.installation.removed = True
+
+    assert forge_of(github).app_info().bot.id == github.state.bot.id
+
+
+def test_what_the_app_may_not_ask_is_told(github: GitHub) -> None:  # noqa: F811
+    with pytest.raises(NotThere):
+        forge_of(github).installation(999)
+
+
+def test_the_author_of_a_comment_is_read(github: GitHub) -> None:  # noqa: F811
+    issue = github.people.issue(github.till, github.ada, "Total is wrong")
+    comment = github.people.comment(github.till, issue, github.ada, "Yes")
+
+    assert forge_of(github).comment_author(ref_of(github.till), comment.id) == account_of(github.ada)
+
+
+@pytest.mark.parametrize(
+    ("permission", "writes", "triages"),
+    [
+        (Permission.NONE, False, False),
+        (Permission.READ, False, False),
+        (Permission.TRIAGE, False, True),
+        (Permission.WRITE, True, True),
+        (Permission.ADMIN, True, True),
+    ],
+)
+def test_who_may_write_may_triage_too(permission: Permission, writes: bool, triages: bool) -> None:
+    assert (permission.writes, permission.triages) == (writes, triages)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Forbidden(permission="issues: write", said="No."),
+        Gone(what="issue 7", said="Issues has been disabled in this repository."),
+        RateLimited(until=datetime(2026, 11, 3, 9, 0, tzinfo=UTC), said="Wait."),
+        NotThere(what="issue 7"),
+    ],
+)
+def test_a_fault_survives_the_way_through_a_store(fault: ForgeFault) -> None:
+    again = pickle.loads(pickle.dumps(fault))
+
+    assert (type(again), str(again), vars(again)) == (type(fault), str(fault), vars(fault))
