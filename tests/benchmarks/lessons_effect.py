@@ -1,8 +1,9 @@
 """What a lesson is worth: `python -m tests.benchmarks.lessons_effect [--defects N] [--pairs N] [--json]`.
 
 Mutants are repaired as in `repairs` until some had a first attempt that the gate held. Then the same failure is
-reported once more, on the same commit: once to the program as the first run left it, once to a copy of it that differs
-in one thing, that no lesson is eligible. What counts is how many tool calls the second run takes.
+reported once more: the first patch was merged and verified, and the failure is still there on a maintenance branch.
+Once it is reported to the program as the first run left it, once to a copy that differs in one thing: no lesson is
+eligible. What counts is how many tool calls the second run takes.
 """
 
 from __future__ import annotations
@@ -23,25 +24,40 @@ from rich.console import Console
 
 from bot.app import App
 from bot.stores import Stores
+from memory.calibration import Calibration
 from memory.index import FtsSearch
-from memory.recall import Recall
-from memory.store import MemoryStore
-from memory.types import Eligible, MemoryQuery, MemoryVersion
+from memory.recall import Recall, Shelf
+from memory.types import Chunk, Eligible, MemoryQuery, MemoryVersion
+from stages.git import Git
 from tests.benchmarks import mutants
 from tests.benchmarks.cases import CANDIDATE_RUNS, Case
-from tests.benchmarks.pipeline import Worked, app, repository, work
+from tests.benchmarks.pipeline import Worked, app, merge, repository, work
 from tests.benchmarks.repairs import corpus_folder
 
 AT_MOST: Final = 0.5
+OLD: Final = "1.x"
+"""A maintenance branch, where the failure is still there after it was repaired on the main one."""
 DEFECTS: Final = 12
 PAIRS: Final = 3
 
 
-class _Forgetful(MemoryStore):
+class _Forgetful:
     """A memory whose lessons are never eligible."""
+
+    def __init__(self, memory: Shelf) -> None:
+        self._memory = memory
 
     def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
         return Eligible()
+
+    def tuning(self, version: MemoryVersion) -> Sequence[str]:
+        return self._memory.tuning(version)
+
+    def chunks(self, version: MemoryVersion) -> Sequence[Chunk]:
+        return self._memory.chunks(version)
+
+    def calibration(self, version: MemoryVersion) -> Calibration | None:
+        return self._memory.calibration(version)
 
 
 class Withheld(App):
@@ -49,9 +65,9 @@ class Withheld(App):
 
     @cached_property
     def stores(self) -> Stores:
-        forgetful = _Forgetful(self.book.engine, self.scrubber)
+        usual = super().stores
         search = FtsSearch(self.settings.home / "index")
-        return replace(super().stores, recall=Recall(forgetful, search, scrub=self.scrubber.scrub))
+        return replace(usual, recall=Recall(_Forgetful(usual.memory), search, scrub=self.scrubber.scrub))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +94,7 @@ def pair(case: Case, folder: Path) -> Pair | None:
     """None where the first run had no attempt that was held: then there is nothing to learn of it."""
     shutil.rmtree(folder, ignore_errors=True)
     made = repository(folder / "repository", case.files)
+    Git(folder=made).run("branch", OLD)
     tickets = [folder / name for name in ("first.md", "second.md")]
     for ticket in tickets:
         ticket.write_text(case.ticket, "utf-8")
@@ -85,13 +102,14 @@ def pair(case: Case, folder: Path) -> Pair | None:
     first = work(program, made, tickets[0])
     if not first.holds:
         return None
+    if first.repaired:
+        merge(program, made, first.run)
     program.book.engine.dispose()
     shutil.copytree(folder / "home", folder / "without")
-    told = work(app(folder / "home", candidate_runs=CANDIDATE_RUNS), made, tickets[1])
+    told = work(app(folder / "home", candidate_runs=CANDIDATE_RUNS), made, tickets[1], OLD)
     plain = app(folder / "without", candidate_runs=CANDIDATE_RUNS)
-    return Pair(
-        case=case, first=first, told=told, untold=work(Withheld(plain.settings, plain.choices), made, tickets[1])
-    )
+    untold = work(Withheld(plain.settings, plain.choices), made, tickets[1], OLD)
+    return Pair(case=case, first=first, told=told, untold=untold)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

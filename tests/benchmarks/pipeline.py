@@ -99,11 +99,11 @@ def app(home: Path, *, candidate_runs: int, attempts: int = 3) -> App:
     return App(settings, Choices(model=MODEL))
 
 
-def work(program: App, repository: Path, ticket: Path) -> Worked:
-    """`ticketsmith fix TICKET --repo REPOSITORY`."""
+def work(program: App, repository: Path, ticket: Path, base: str | None = None) -> Worked:
+    """`ticketsmith fix TICKET --repo REPOSITORY --base BASE`."""
     cpu, began = _cpu(), time.perf_counter()
     found = Repository.open(repository)
-    run = program.open_run(read_ticket(ticket, found.folder), found, found.resolve())
+    run = program.open_run(read_ticket(ticket, found.folder), found, found.resolve(base))
     with Progress(Terminal(io.StringIO())) as progress:
         run = program.pursue(run, progress)
     seconds, cpu = time.perf_counter() - began, _cpu() - cpu
@@ -118,6 +118,14 @@ def work(program: App, repository: Path, ticket: Path) -> Worked:
         seconds=seconds,
         cpu=cpu,
     )
+
+
+def merge(program: App, repository: Path, run: Run) -> None:
+    """What a maintainer does with a published patch, and `ticketsmith runs verify RUN` after it."""
+    git = Git(folder=repository)
+    git.run("merge", "--quiet", "--no-ff", "--message=Merge a repair", run.branch)
+    with Progress(Terminal(io.StringIO())) as progress:
+        program.verify(run, None, progress)
 
 
 def _cpu() -> float:
