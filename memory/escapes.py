@@ -1,4 +1,4 @@
-"""Characters that are written as escapes → the characters: percent, JSON, Python, HTML and octal forms."""
+"""Characters that are written as escapes → the characters: percent, JSON, Python, HTML, octal and full-width forms."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _ESCAPE: Final = re.compile(
 )
 _BASES: Final = {"percent": 16, "u": 16, "long": 16, "x": 16, "octal": 8, "decimal": 10, "hex": 16}
 _LAST: Final = 0x10FFFF
+_WIDE: Final = {point: point - 0xFEE0 for point in range(0xFF01, 0xFF5F)}  # U+FF01 to U+FF5E: ASCII in full width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,9 @@ class Unescaped:
 
 def unescaped(text: str) -> Unescaped | None:
     """None when no escape stands in `text`. Linear in its length."""
-    places: list[int] | None = None
+    narrow = text if text.isascii() else text.translate(_WIDE)
+    places = None if narrow == text else list(range(len(text) + 1))
+    text = narrow
     for _ in range(_ROUNDS):
         if ("%" not in text and "\\" not in text and "&#" not in text) or not _ESCAPE.search(text):
             break

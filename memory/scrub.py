@@ -106,11 +106,7 @@ def _pem_end(text: str, begin: int) -> int:
 
 
 def _shapes(text: str) -> Iterator[Leak]:
-    for pattern in (shapes.TOKENS, shapes.JWT):
-        yield from (_leak(LeakKind.TOKEN, found.span()) for found in pattern.finditer(text))
-    for found in shapes.MODEL_KEY.finditer(text):
-        if shapes.has_mixture(found[0]):
-            yield _leak(LeakKind.TOKEN, found.span())
+    yield from (_leak(LeakKind.TOKEN, span) for span in shapes.tokens_in(text))
     for found in shapes.URL_PASSWORD.finditer(text):
         if shapes.is_url_password(found[2]):
             yield _leak(LeakKind.ASSIGNED, found.span(2))

@@ -64,6 +64,10 @@ HIDING: dict[str, Callable[[str], str]] = {
     "json in json": lambda value: json.dumps(every_escape("\\u{:04x}")(value)),
     "html": every_escape("&#{};"),
     "html hex": every_escape("&#x{:x};"),
+    "full width": lambda value: "".join(chr(ord(character) + 0xFEE0) for character in value),
+    "variations": "\ufe0f".join,
+    "tags": "\U000e0061".join,
+    "directions": "\u202e".join,
     "ansi": lambda value: "\x1b[1m" + value + "\x1b[0m",
 }
 OUT_OF_REACH: dict[str, Callable[[str], str]] = {
@@ -141,14 +145,30 @@ HIDDEN_TOKENS: dict[str, Callable[[str], str]] = {
 HIDDEN_TOKENS |= {
     name: HIDING[name] for name in ("base64 for urls", "url whole", "json escapes", "html", "hex escapes")
 }
+HIDDEN_TOKENS |= {name: HIDING[name] for name in ("hex capitals", "full width", "variations", "tags", "directions")}
+ISSUED = (
+    TOKEN,
+    "github_pat_" + "11ABCDEFG0abcdefghijkl_MNOPQRSTUVWXYZ0123456789",
+    "sk-ant-" + "api03-abcDEF123456789abcDEF123456789",
+    "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "gsk_" + "a1B2c3D4e5" * 5,
+    "pypi-" + "AgEIcHlwaS5vcmcC" + "a1B2c3D4e5" * 5,
+    "glpat-" + "x1Yz2Ab3Cd4Ef5Gh6Ij7",
+    "whsec_" + "a1B2c3D4e5" * 3,
+    "AKIA" + "IOSFODNN7EXAMPLE",
+)
 
 
 @pytest.mark.parametrize("hide", HIDDEN_TOKENS.values(), ids=HIDDEN_TOKENS)
-@pytest.mark.parametrize("token", [TOKEN, "github_pat_" + "11ABCDEFG0abcdefghijkl_MNOPQRSTUVWXYZ0123456789"])
+@pytest.mark.parametrize("token", ISSUED)
 def test_b52_a_token_that_nobody_configured_is_found_when_it_is_hidden(token: str, hide: Callable[[str], str]) -> None:
     (leak,) = Scrubber().leaks(f"before {hide(token)} after")
 
     assert leak.kind is LeakKind.HIDDEN_TOKEN
+
+
+def test_a_long_name_that_ends_as_a_token_begins_is_none() -> None:
+    assert Scrubber().leaks("def customerOnboardingFlow_wf(): ...") == ()
 
 
 @pytest.mark.parametrize(
