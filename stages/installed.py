@@ -60,7 +60,7 @@ class Kept:
         """The home folder that tools had, when they keep downloads there."""
         home = self.folder / "home"
         caches = [home / cache for cache in _CACHES if os.path.lexists(home / cache)]
-        return home if caches and all(cache.resolve() == cache and cache.is_dir() for cache in caches) else None
+        return home if caches and all(cache.is_dir() and cache.resolve() == cache for cache in caches) else None
 
     def python(self, base: Path) -> Path | None:
         """The interpreter of the environment that was made from `base`, when pytest is in it."""
@@ -72,13 +72,14 @@ class Kept:
         return None
 
     def _leads_to(self, python: Path, base: Path) -> bool:
+        needed = needed_by(python)  # first, because it refuses a link that leads to itself
         known = {path.resolve() for path in (base, *needed_by(base))}
 
         def ours(path: Path) -> bool:
             end = path.resolve()
             return any(end.is_relative_to(one) for one in (self.folder.resolve(), *known))
 
-        return python.resolve() == base.resolve() and all(map(ours, needed_by(python)))
+        return python.resolve() == base.resolve() and all(map(ours, needed))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +132,7 @@ class Shelf:
         """Take the folder from those who filled it, and only then say that it is whole."""
         place = self.place(note.digest)
         for name in _NOT_NEEDED:
-            if (place / name).resolve() == place / name:  # else a link leads elsewhere
+            if (place / name).is_dir() and (place / name).resolve() == place / name:  # else a link leads elsewhere
                 remove(place / name)
         take(place)
         aside = self._note(note.digest).with_suffix(".new")

@@ -159,7 +159,7 @@ def _problems(command: Command, tree: Path) -> Iterator[str]:
     if not tree.is_dir() or len(tree.parts) <= 2:
         yield f"{tree} is no folder for a tree"
     inside = tree / command.folder
-    if inside != tree and not (inside.resolve().is_relative_to(tree) and inside.is_dir()):
+    if inside != tree and not (inside.is_dir() and inside.resolve().is_relative_to(tree)):
         yield f"{command.folder} is no folder of the tree"
     yield from _channel_problems(command)
     yield from _path_problems(command, tree)
@@ -179,12 +179,13 @@ def _channel_problems(command: Command) -> Iterator[str]:
 
 def _path_problems(command: Command, tree: Path) -> Iterator[str]:
     for given in command.readable:
+        if not given.exists():
+            yield f"{given} does not exist"
+            continue
         for path in {given.absolute(), given.resolve()}:
             whole = len(path.parts) <= 2 and path not in _MAY_BE_READ_WHOLE
             if whole or tree.is_relative_to(path) or any(path.is_relative_to(living) for living in _LIVING):
                 yield f"{given} is too much to read"
-        if not given.exists():
-            yield f"{given} does not exist"
 
 
 def _lent_problems(command: Command, tree: Path) -> Iterator[str]:
@@ -193,7 +194,7 @@ def _lent_problems(command: Command, tree: Path) -> Iterator[str]:
         if not folder.is_dir() or len(folder.parts) <= 2 or tree.is_relative_to(folder):
             yield f"{folder} is no folder that can be lent"
         # A link on the way would make the sandbox work outside of the tree.
-        if here.parent.resolve() != here.parent or not here.is_relative_to(tree) or not here.parent.is_dir():
+        if not here.parent.is_dir() or here.parent.resolve() != here.parent or not here.is_relative_to(tree):
             yield f"{place} is no place in the tree"
         elif here.is_symlink() or (here.exists() and not (here.is_dir() and _is_empty(here))):
             yield f"something is at {place} in the tree already"

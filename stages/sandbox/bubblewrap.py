@@ -204,7 +204,7 @@ def _further(paths: Iterable[Path]) -> Iterator[str]:
     links: dict[Path, str] = {}
     ends: set[Path] = set()
     for path in paths:
-        while path.is_symlink() and path not in links and (end := _as_written(path)).resolve() == path.resolve():
+        while path.is_symlink() and path not in links and (end := _by_its_text(path)):
             links[path] = os.readlink(path)
             path = end
         ends.add(path)
@@ -216,9 +216,10 @@ def _further(paths: Iterable[Path]) -> Iterator[str]:
         yield from ("--symlink", links[path], str(path)) if path in links else ("--ro-bind", str(path), str(path))
 
 
-def _as_written(link: Path) -> Path:
-    # `..` behind another link is another folder to the kernel: such a link is no way that can be shown.
-    return Path(os.path.normpath(link.parent / os.readlink(link)))
+def _by_its_text(link: Path) -> Path | None:
+    # `..` behind another link is another folder to the kernel: such a link is shown as what it leads to.
+    end = Path(os.path.normpath(link.parent / os.readlink(link)))
+    return end if os.path.realpath(end) == os.path.realpath(link) else None
 
 
 def _folders(paths: Iterable[Path]) -> Iterator[str]:

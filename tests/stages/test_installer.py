@@ -336,6 +336,12 @@ TRAPS = {
     "a link to downloads": "os.makedirs(kept + '/home/.cargo'); os.symlink(outside, kept + '/home/.cargo/registry')",
     "a link in place of temporary files": "os.rmdir(kept + '/tmp'); os.symlink(outside, kept + '/tmp')",
     "a file in place of what is lent": "open(kept + '/tree', 'w').close()",
+    "a file in place of temporary files": "os.rmdir(kept + '/tmp'); open(kept + '/tmp', 'w').close()",
+    "a file in place of downloads": "open(kept + '/home/.npm', 'w').close()",
+    "a pipe in place of downloads": "os.mkfifo(kept + '/home/.cache')",
+    "a link to itself in place of temporary files": "os.rmdir(kept + '/tmp'); os.symlink('tmp', kept + '/tmp')",
+    "a link to itself in place of a cache": "os.mkdir(kept + '/home/go'); os.symlink('pkg', kept + '/home/go/pkg')",
+    "a folder that nobody enters": "os.mkdir(kept + '/tree'); os.chmod(kept + '/tree', 0)",
 }
 
 
@@ -388,6 +394,15 @@ def test_an_environment_that_leads_to_another_interpreter_is_none(tmp_path: Path
     assert home_elsewhere.python(base) is None
     assert linked.python(base) is None
     assert Kept(folder=tmp_path / "none", note=ours.note).python(base) is None
+
+
+def test_an_environment_whose_interpreter_is_a_link_to_itself_is_none(tmp_path: Path) -> None:
+    base = Path(sys.executable)
+    looped = environment(tmp_path, base.resolve().parent, base)
+    (tmp_path / "env/bin/python").unlink()
+    (tmp_path / "env/bin/python").symlink_to("python")
+
+    assert looped.python(base) is None
 
 
 def test_a_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:

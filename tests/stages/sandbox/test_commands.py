@@ -33,6 +33,8 @@ TRUE = ("true",)
         ({"folder": "/etc"}, "no folder of the tree"),
         ({"folder": "nowhere"}, "no folder of the tree"),
         ({"folder": "link"}, "no folder of the tree"),
+        ({"folder": "loop"}, "no folder of the tree"),
+        ({"lent": (("loop/x", Path("/usr/share/doc")),)}, "no place in the tree"),
         ({"channel": 2}, "channels"),
         ({"channel": 100}, "channels"),
         ({"channel": 3, "secret_channel": 3}, "channels"),
@@ -48,6 +50,7 @@ TRUE = ("true",)
 )
 def test_a_command_that_asks_for_too_much_is_refused(changes: dict[str, object], problem: str, world: World) -> None:
     (world.tree / "link").symlink_to("/usr")
+    (world.tree / "loop").symlink_to("loop")
     command = replace(Command(arguments=TRUE, tree=world.tree), **changes)  # type: ignore[arg-type]
 
     with pytest.raises(Refused, match=problem):
