@@ -74,8 +74,14 @@ def stop(app: App, run: str) -> None:
 @work_options
 @with_app
 def retry(app: App, run: str) -> None:
-    """Go on with a parked or interrupted RUN where it stood."""
-    work(app, app.retried(app.stores.runs.get(run)))
+    """Go on with a parked or interrupted RUN where it stood. That of a GitHub issue is left to `ticketsmith work`."""
+    waiting = app.retried(app.stores.runs.get(run))
+    from bot.course.waking import wake  # with all that a run needs: not for the list of runs
+
+    if wake(app, waiting):
+        out().line(f"Run {waiting.id} goes on as soon as a worker takes it: `ticketsmith work`.")
+    else:
+        work(app, waiting)
 
 
 @runs.command()

@@ -173,8 +173,10 @@ class CourseOfJob:
 
     def _start(self, course: Course | None) -> Outcome:
         if course is not None and (run := self._errand.run(course.run)).open:
-            # A label on an issue whose run waits for a person is that person's word.
-            return ToWork() if run.state is RunState.PARKED and run.wake is None else Settled(outcome="joined its run")
+            # A label on an issue whose run waits for a person is that person's word, and so is a call of the operator.
+            called = self._errand.job.actor is None and run.state in (RunState.PARKED, RunState.WORKING)
+            waits = run.state is RunState.PARKED and run.wake is None
+            return ToWork() if called or waits else Settled(outcome="joined its run")
         return self._announce(commanded=False)
 
     def _announce(self, *, commanded: bool) -> Outcome:

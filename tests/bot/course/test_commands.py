@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.course.waking import wake
 from bot.engine.outcome import Settled
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
@@ -181,3 +182,18 @@ def test_f69_a_lesson_that_is_taken_back_stays_in_the_version_that_a_run_has_pin
 
     assert memory.lessons(scope, pinned) == (lesson,)
     assert memory.lessons(scope) == ()
+
+
+def test_a_run_that_the_operator_retries_here_goes_on_and_tells_github(found: Callable[..., Town]) -> None:
+    town = found(script=Script.of(triage=[Parked(cause=ParkCause.TOKEN, reason="no key"),
+                                          {"ownership": "ours", "reason": "It is."}]))  # fmt: skip
+    issue = town.labelled()
+    town.drain()
+    assert town.run(issue).wake is not None
+
+    woken = wake(town.app, town.run(issue))
+    town.drain()
+
+    assert woken
+    assert town.run(issue).state is RunState.PUBLISHED
+    assert len(town.pulls()) == 1
