@@ -204,7 +204,9 @@ def test_a_new_run_that_cannot_begin_leaves_the_open_one(typed: Line) -> None:
 # --- The sandbox ---------------------------------------------------------------------------------------------------
 
 
-def test_without_a_sandbox_the_run_waits_and_the_way_out_is_told(typed: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_f59_without_a_sandbox_the_run_waits_and_the_way_out_is_told(
+    typed: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bot.app, "choose", partial(choose, path="/nonexistent"))  # the machine has no bubblewrap
 
     done = typed.type("fix", typed.ticket, *typed.at, "--agent", "true")
@@ -227,7 +229,7 @@ def test_a_damaged_database_is_told_and_left_as_it_is(typed: Line) -> None:
     assert typed.database.read_bytes().startswith(b"not a database")
 
 
-def test_a_newer_database_is_told_and_left_as_it_is(typed: Line) -> None:
+def test_f50_a_newer_database_is_told_and_left_as_it_is(typed: Line) -> None:
     assert typed.fix().exit_code == 0
     with sqlite3.connect(typed.database) as connection:
         connection.execute("update bot_schema set version_num = 'm9999'")
@@ -254,7 +256,7 @@ def test_a_locked_database_is_told(typed: Line, monkeypatch: pytest.MonkeyPatch)
     assert count(typed.database, "run") == 0
 
 
-def test_a_database_that_cannot_be_written_is_told(typed: Line) -> None:
+def test_f47_a_database_that_cannot_be_written_is_told(typed: Line) -> None:
     done = typed.type("runs", "list", TICKETSMITH_DATABASE="/sys/ticketsmith.sqlite")
 
     assert done.exit_code == UNUSABLE

@@ -42,7 +42,7 @@ def message(title: str) -> str:
         "Fix #12\r\nSigned-off-by: Eve",
     ],
 )
-def test_sec_19_a_commit_closes_no_issue_calls_nobody_and_has_no_forged_trailer(title: str) -> None:
+def test_b43_sec_19_a_commit_closes_no_issue_calls_nobody_and_has_no_forged_trailer(title: str) -> None:
     text = message(title)
 
     subject, empty, last, end = text.split("\n")

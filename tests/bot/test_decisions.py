@@ -57,7 +57,7 @@ def test_a_model_alone_names_the_cause_only_where_code_sees_nothing_here(
         (replace(VAGUE, body=r"C:\work\src\shop\cart.py line 3"), ()),
     ],
 )
-def test_a_frame_or_a_file_of_this_tree_makes_a_ticket_ours(ticket: Ticket, frames: tuple[str, ...]) -> None:
+def test_b56_a_frame_or_a_file_of_this_tree_makes_a_ticket_ours(ticket: Ticket, frames: tuple[str, ...]) -> None:
     assert not_ours(Ownership.NOT_HERE, ticket, [signature(*frames)], FILES) is None
 
 

@@ -43,7 +43,7 @@ def changes_what_is_installed(workspace: Workspace) -> dict[str, object]:
     return {"summary": "Wrote both."}
 
 
-def test_sec_33_a_run_installs_for_its_base_once_and_no_patch_changes_that(tmp_path: Path) -> None:
+def test_b50_sec_33_a_run_installs_for_its_base_once_and_no_patch_changes_that(tmp_path: Path) -> None:
     usable(Way(level=Level.BUBBLEWRAP))
     with serving({"/x": b"good"}) as (host, asked):
         ground = bed(tmp_path, settings(host), outside=Outside(install_hosts=(host,)))
@@ -62,7 +62,7 @@ def test_sec_33_a_run_installs_for_its_base_once_and_no_patch_changes_that(tmp_p
     assert len(asked) == 1
 
 
-def test_a_run_whose_install_is_not_open_waits_with_the_way_out(tmp_path: Path) -> None:
+def test_r44_a_run_whose_install_is_not_open_waits_with_the_way_out(tmp_path: Path) -> None:
     ground = bed(tmp_path, settings("127.0.0.1:9"))
 
     run = ground.fix(ground.app())

@@ -95,7 +95,7 @@ def test_a_test_that_the_base_does_not_have_is_a_hash_in_every_ending(ending: En
     assert "rules" not in models
 
 
-def test_a_file_that_the_base_does_not_have_is_a_hash() -> None:
+def test_b56_a_file_that_the_base_does_not_have_is_a_hash() -> None:
     told = of_known_names(PassAfterHold(attempt=2, answers=(), edits=(EDIT,)), lambda path: False, lambda test: True)
 
     assert isinstance(told, PassAfterHold)

@@ -50,7 +50,7 @@ def test_b37_to_b42_a_run_takes_such_a_ticket_and_keeps_it(row: str, tmp_path: P
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "# \n\n", "<!-- only a comment -->\n"])
-def test_r53_without_a_text_there_is_no_run(text: str, tmp_path: Path) -> None:
+def test_r53_b40_without_a_text_there_is_no_run(text: str, tmp_path: Path) -> None:
     path = tmp_path / "ticket.md"
     path.write_text(text)
 

@@ -97,7 +97,7 @@ def six_endings(folder: Path, said: str, path: str, name: str) -> Iterator[tuple
     max_examples=3, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck), database=None
 )
 @given(words, tails)
-def test_no_sentence_of_a_stranger_reaches_a_lesson(sentence: list[str], tail: str) -> None:
+def test_sec_24_no_sentence_of_a_stranger_reaches_a_lesson(sentence: list[str], tail: str) -> None:
     said = " ".join(sentence) + tail
     path, name = "-".join(sentence) + ".txt", "_".join(sentence)
     assume(Scrubber().scrub(path) == path)  # a patch that looks like a secret is not kept

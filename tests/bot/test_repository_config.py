@@ -147,7 +147,7 @@ def test_deep_nesting_is_refused_and_crashes_nothing() -> None:
         ('notes = "."', "deploy.md"),
     ],
 )
-def test_sec_27_no_patch_touches_what_later_runs_read(text: str, path: str) -> None:
+def test_r62_sec_27_no_patch_touches_what_later_runs_read(text: str, path: str) -> None:
     policy = policy_of(read_repository_config(text.encode()))
 
     assert is_protected(path, policy.protected)

@@ -95,7 +95,7 @@ def what_came(ground: Bed, run: RunId) -> dict[str, Any]:
     }
 
 
-def test_a_run_that_is_killed_at_every_boundary_ends_as_without_a_kill(tmp_path: Path) -> None:
+def test_r16_a_run_that_is_killed_at_every_boundary_ends_as_without_a_kill(tmp_path: Path) -> None:
     whole, torn = bed(tmp_path / "whole"), bed(tmp_path / "torn")
     undisturbed = opened(whole)
     in_child(lambda: pursue(whole, undisturbed))

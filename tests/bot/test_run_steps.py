@@ -227,7 +227,7 @@ def test_memory_and_runs_share_a_file_and_upgrade_twice(tmp_path: Path) -> None:
     assert run.state is RunState.WORKING
 
 
-def test_runs_of_a_newer_version_are_refused(book: Book) -> None:
+def test_f50_runs_of_a_newer_version_are_refused(book: Book) -> None:
     with book.writing() as session:
         session.connection().exec_driver_sql("UPDATE bot_schema SET version_num = 'm9999'")
 

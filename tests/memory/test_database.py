@@ -117,7 +117,7 @@ def test_a_damaged_page_is_told_when_it_is_read(file: Path) -> None:
         make_store(file).lessons(SHOP)
 
 
-def test_a_read_only_file_is_told_when_it_is_opened(open_folder: Path) -> None:
+def test_f47_a_read_only_file_is_told_when_it_is_opened(open_folder: Path) -> None:
     file = open_folder / "memory.sqlite"
     make_store(file)._engine.dispose()
     file.chmod(0o444)
@@ -127,7 +127,7 @@ def test_a_read_only_file_is_told_when_it_is_opened(open_folder: Path) -> None:
         open_database(file)
 
 
-def test_a_folder_that_cannot_be_written_is_told(open_folder: Path) -> None:
+def test_f47_a_folder_that_cannot_be_written_is_told(open_folder: Path) -> None:
     open_folder.chmod(0o555)
 
     with as_nobody(), pytest.raises(DatabaseReadOnly):
@@ -178,7 +178,7 @@ def test_a_full_database_is_told_and_nothing_is_half_written(file: Path) -> None
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_no_room_for_a_new_file_is_told(number: int) -> None:
+def test_f47_no_room_for_a_new_file_is_told(number: int) -> None:
     assert isinstance(_fault_of_file(Path("x"), OSError(number, "no room")), DatabaseFull)
 
 
@@ -251,7 +251,7 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def test_a_newer_schema_is_refused_and_left_untouched(file: Path) -> None:
+def test_f50_a_newer_schema_is_refused_and_left_untouched(file: Path) -> None:
     make_store(file)._engine.dispose()
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE memory_schema SET version_num = 'm9999'")
@@ -291,7 +291,7 @@ def test_steps_run_in_order_and_only_the_missing_ones(tmp_path: Path, file: Path
     assert names(file) == {"steps", "t1", "t2"}
 
 
-def test_a_step_that_fails_leaves_nothing_of_all_steps(tmp_path: Path, file: Path) -> None:
+def test_f50_a_step_that_fails_leaves_nothing_of_all_steps(tmp_path: Path, file: Path) -> None:
     engine = open_database(file)
 
     with pytest.raises(RuntimeError):
@@ -300,7 +300,7 @@ def test_a_step_that_fails_leaves_nothing_of_all_steps(tmp_path: Path, file: Pat
     assert names(file) == set()
 
 
-def test_a_killed_upgrade_can_be_run_again(tmp_path: Path, file: Path) -> None:
+def test_f50_a_killed_upgrade_can_be_run_again(tmp_path: Path, file: Path) -> None:
     deadly = migrations(tmp_path / "deadly", "pass", "os.kill(os.getpid(), signal.SIGKILL)")
     engine = open_database(file)
     engine.dispose()

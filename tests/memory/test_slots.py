@@ -114,7 +114,7 @@ def assert_clean(text: str, written: str) -> None:
 @pytest.mark.parametrize("kind", EVERY_KIND)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=sentences())
-def test_no_four_words_of_any_text_reach_a_lesson_or_a_table(tmp_path: Path, kind: str, text: str) -> None:
+def test_sec_24_no_four_words_of_any_text_reach_a_lesson_or_a_table(tmp_path: Path, kind: str, text: str) -> None:
     file = tmp_path / "memory.sqlite"
     store = make_store(file)
     recorded = store.record(hostile(text, kind))

@@ -145,7 +145,7 @@ def listening() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_b86_a_test_that_needs_the_network_fails_inside_and_works_outside(
+def test_b50_b86_a_test_that_needs_the_network_fails_inside_and_works_outside(
     tmp_path: Path, walls: Sandbox, listening: int, kind: Given
 ) -> None:
     asks = f"import socket\nsocket.create_connection(('127.0.0.1', {listening}), 5).close()"

@@ -133,7 +133,7 @@ def flipping(folder: Path, red: str, more: Mapping[str, str | bytes] | None = No
 FLIPPING = CheckId("tests/test_flips.py::test_flips")
 
 
-def test_a_test_that_flips_is_named_and_does_not_hold(tmp_path: Path) -> None:
+def test_r49_a_test_that_flips_is_named_and_does_not_hold(tmp_path: Path) -> None:
     bench = flipping(tmp_path, "(1,)")  # the base's run is 0, the first with the patch is 1
 
     report = bench.judge(bench.patch({CART: FIXED}))
@@ -142,7 +142,7 @@ def test_a_test_that_flips_is_named_and_does_not_hold(tmp_path: Path) -> None:
     assert decide(report) == Passed(fixed=(TOTAL,), flaky=(FLIPPING,))
 
 
-def test_a_test_that_fails_at_the_base_when_it_is_run_again_is_compared(tmp_path: Path) -> None:
+def test_r49_a_test_that_fails_at_the_base_when_it_is_run_again_is_compared(tmp_path: Path) -> None:
     bench = flipping(tmp_path, "range(1, 100)")
 
     report = bench.judge(bench.patch({CART: FIXED}))
@@ -158,7 +158,7 @@ def test_2(): assert not hasattr(shop.cart, "left")
 """
 
 
-def test_a_patch_that_breaks_a_test_only_after_another_one_is_held(tmp_path: Path) -> None:
+def test_r49_a_patch_that_breaks_a_test_only_after_another_one_is_held(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {**SHOP, "tests/test_order.py": ORDER})
     leaking = FIXED.replace("    return sum", "    global left\n    left = 1\n    return sum")
 

@@ -100,7 +100,7 @@ def same(report: GateReport) -> bool:
 
 
 @pytest.mark.parametrize("shown", [KNOWN, NEW], ids=["known test", "new test"])
-def test_a_fix_passes(shop: Bench, shown: Reproduction) -> None:
+def test_r48_a_fix_passes(shop: Bench, shown: Reproduction) -> None:
     report = shop.judge(shop.patch({CART: FIXED}), shown)
 
     assert decide(report) == Passed(fixed=(TOTAL,))
@@ -110,7 +110,7 @@ def test_a_fix_passes(shop: Bench, shown: Reproduction) -> None:
     assert not (shop.space.tree.parent.parent / "gate").exists()
 
 
-def test_a_fix_that_breaks_another_test_is_held(shop: Bench) -> None:
+def test_r48_a_fix_that_breaks_another_test_is_held(shop: Bench) -> None:
     broken = FIXED.replace("len(prices)", "len(prices) - 1")
 
     verdict = decide(shop.judge(shop.patch({CART: broken})))
@@ -119,7 +119,7 @@ def test_a_fix_that_breaks_another_test_is_held(shop: Bench) -> None:
     assert (verdict.cause, verdict.failing, verdict.exit_status) == (HoldCause.CHECK, (COUNT,), 1)
 
 
-def test_a_change_that_does_not_help_is_held(shop: Bench) -> None:
+def test_r48_a_change_that_does_not_help_is_held(shop: Bench) -> None:
     verdict = decide(shop.judge(shop.patch({CART: SHOP[CART] + "\n\nunused = 1\n"}), NEW))
 
     assert isinstance(verdict, Held)
@@ -160,7 +160,7 @@ def test_sec_30_a_run_that_ends_early_is_held(shop: Bench) -> None:
     assert PYTEST in verdict.failing
 
 
-def test_a_reproduction_that_does_not_fail_at_the_base_shows_nothing(shop: Bench) -> None:
+def test_r48_a_reproduction_that_does_not_fail_at_the_base_shows_nothing(shop: Bench) -> None:
     verdict = decide(shop.judge(shop.patch({CART: FIXED}), Reproduction(check=PYTEST, test=COUNT)))
 
     assert isinstance(verdict, Held)
@@ -187,7 +187,7 @@ WEAKER: dict[str, Mapping[str, str | None]] = {
 
 
 @pytest.mark.parametrize("changed", WEAKER.values(), ids=WEAKER.keys())
-def test_b75_a_patch_that_weakens_tests_is_held(shop: Bench, changed: Mapping[str, str | None]) -> None:
+def test_r48_b75_a_patch_that_weakens_tests_is_held(shop: Bench, changed: Mapping[str, str | None]) -> None:
     report = shop.judge(shop.patch({CART: FIXED, **changed}))
 
     verdict = decide(report)
@@ -209,7 +209,7 @@ def test_a_patch_that_strengthens_tests_passes(shop: Bench, changed: Mapping[str
     assert isinstance(decide(shop.judge(shop.patch({CART: FIXED, **changed}))), Passed)
 
 
-def test_sec_29_the_bases_settings_and_conftest_are_used(tmp_path: Path) -> None:
+def test_r62_sec_29_the_bases_settings_and_conftest_are_used(tmp_path: Path) -> None:
     hiding = "collect_ignore = ['test_cart.py', 'test_ticket.py']\n"
     bench = Bench(tmp_path, {**SHOP, "tests/conftest.py": "", "pytest.ini": "[pytest]\n"})
 
@@ -233,7 +233,7 @@ def test_sec_29_the_bases_settings_and_conftest_are_used(tmp_path: Path) -> None
         ({"src/shop/key.py": "K = 'ghp_" + "aB3dE5gH7jK9" * 3 + "'\n"}, HoldCause.LEAK),
     ],
 )
-def test_b49_b73_a_patch_that_may_not_be_is_held_before_anything_runs(
+def test_r45_b49_b50_b73_a_patch_that_may_not_be_is_held_before_anything_runs(
     shop: Bench, changed: dict[str, str], cause: HoldCause
 ) -> None:
     report = shop.judge(shop.patch({CART: FIXED, **changed}), scrubber=Scrubber(["canary-of-the-operator"]))
@@ -397,7 +397,7 @@ def test_a_finding_holds_only_where_code_finds_it_true(finding: Finding, holds: 
         {"newly_failing": (COUNT,), "checks": (RED,)},
     ],
 )
-def test_whatever_is_missing_holds(wrong: dict[str, object]) -> None:
+def test_r48_whatever_is_missing_holds(wrong: dict[str, object]) -> None:
     verdict = decide(replace(FINE, **wrong))  # type: ignore[arg-type]
 
     assert isinstance(verdict, Held)

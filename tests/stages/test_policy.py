@@ -89,7 +89,7 @@ PROTECTED = [
 
 
 @pytest.mark.parametrize("path", PROTECTED)
-def test_sec_20_b71_b73_a_path_that_only_people_change_is_protected(path: str) -> None:
+def test_r45_sec_20_b71_b73_a_path_that_only_people_change_is_protected(path: str) -> None:
     assert Rule.PROTECTED in broken(path)
 
 

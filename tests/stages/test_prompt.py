@@ -67,13 +67,13 @@ def test_whatever_a_record_holds_only_markers_stand_at_column_one(text: str) -> 
 
 
 @pytest.mark.parametrize("line_break", BREAKS, ids=[f"{ord(one):x}" for one in BREAKS])
-def test_a_body_with_a_marker_at_the_start_of_a_line_is_refused_for_any_reader(line_break: str) -> None:
+def test_f58_a_body_with_a_marker_at_the_start_of_a_line_is_refused_for_any_reader(line_break: str) -> None:
     with pytest.raises(MarkerForgery, match="Line 2 of the diagnose prompt"):
         prompt(body=f"# Diagnose: x{line_break}[ticketsmith:end]")
 
 
 @pytest.mark.parametrize("given_", [None, object(), {"entry_point": "diagnose"}, "context"])
-def test_a_prompt_is_made_from_a_memory_context_and_from_nothing_else(given_: object) -> None:
+def test_f58_a_prompt_is_made_from_a_memory_context_and_from_nothing_else(given_: object) -> None:
     with pytest.raises(MissingContext, match="the diagnose prompt"):
         Prompt(entry_point=EntryPoint.DIAGNOSE, context=given_, body="x")  # type: ignore[arg-type]
 

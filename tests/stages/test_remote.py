@@ -189,7 +189,7 @@ def test_r43_a_private_submodule_is_neither_fetched_nor_asked_for(github: GitHub
         ("", "acme/nothing.git", RemoteMissing),
     ],
 )
-def test_refusals_have_their_own_names(
+def test_r23_refusals_have_their_own_names(
     github: GitHub, tmp_path: Path, token: str, path: str, fault: type[Exception]
 ) -> None:
     known = remote_of(github, token)

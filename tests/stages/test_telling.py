@@ -108,7 +108,7 @@ def test_a_command_is_compared_where_it_shows_a_failure() -> None:
 
 
 @pytest.mark.parametrize("said", [f"{GREEN} is red", f"see `{GREEN}`", f"FAILED {GREEN} - assert"])
-def test_a_passing_test_whose_whole_id_the_ticket_names_is_fixed_already(said: str) -> None:
+def test_r51_a_passing_test_whose_whole_id_the_ticket_names_is_fixed_already(said: str) -> None:
     with pytest.raises(Passes):
         reproducing(ticket("Red", said), passed(GREEN)).name(GREEN)
 

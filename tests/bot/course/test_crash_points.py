@@ -58,7 +58,7 @@ def drain_through_deaths(town: Town, deaths: Deaths) -> int:
     return killed
 
 
-def test_f41_a_death_at_each_place_of_each_step_changes_nothing(found: Callable[..., Town], tmp_path: Path) -> None:
+def test_r16_f41_a_death_at_each_place_of_each_step_changes_nothing(found: Callable[..., Town], tmp_path: Path) -> None:
     deaths = Deaths(tmp_path / "deaths")
     town = found(script=Script.of(refix=writes(text="3\n\n")))
     answered = town.labelled(title="The price is wrong")

@@ -30,7 +30,7 @@ def elsewhere(name: str = "a") -> WorkerId:
     return WorkerId(f"other:1/1/1/{name}")
 
 
-def test_a_worker_that_is_silent_for_too_long_is_dead(book: Book) -> None:
+def test_r17_a_worker_that_is_silent_for_too_long_is_dead(book: Book) -> None:
     clock = Clock()
     leases = Leases(book, silent_seconds=30.0, clock=clock)
     leases.beat(elsewhere("silent"))

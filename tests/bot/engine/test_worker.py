@@ -100,7 +100,7 @@ def test_f13_a_job_that_waits_frees_the_worker_and_is_taken_again_when_its_time_
     assert shop.jobs.of_issue(70, 2)[0].state is JobState.DONE
 
 
-def test_f45_a_job_that_always_fails_is_given_up_after_five_tries_and_the_others_go_on(shop: Shop) -> None:
+def test_r17_f45_a_job_that_always_fails_is_given_up_after_five_tries_and_the_others_go_on(shop: Shop) -> None:
     def act(_: str, job: Job) -> Outcome:
         if job.number == 1:
             raise ZeroDivisionError
@@ -218,7 +218,7 @@ def test_f42_what_a_killed_process_had_in_hands_is_taken_over(shop: Shop, tmp_pa
     assert "took over" in shop.log.getvalue()
 
 
-def test_f43_what_a_frozen_process_had_in_hands_is_taken_over(shop: Shop, tmp_path: Path) -> None:
+def test_r17_f43_what_a_frozen_process_had_in_hands_is_taken_over(shop: Shop, tmp_path: Path) -> None:
     log = tmp_path / "log"
     wish(shop.jobs, 1)
     first = process(shop, log, "hang")

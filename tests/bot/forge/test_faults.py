@@ -416,7 +416,7 @@ def test_f34_a_deleted_repository_is_not_tried_again(site: GitHub) -> None:
         (451, "Repository access blocked", Rejected),
     ],
 )
-def test_each_refusal_has_its_own_name(site: GitHub, status: int, message: str, fault: type[ForgeFault]) -> None:
+def test_r23_each_refusal_has_its_own_name(site: GitHub, status: int, message: str, fault: type[ForgeFault]) -> None:
     site.fault(ISSUE, status=status, body={"message": message, "errors": ["more", {"field": "x", "code": "y"}]})
 
     with pytest.raises(fault) as refused:

@@ -77,7 +77,7 @@ def test_of_many_comments_the_newest_are_read_and_the_rest_is_counted(github: Gi
         ("release-captains", Permission.NONE),
     ],
 )
-def test_r12_a_permission_is_judged_by_the_name_of_the_role(
+def test_r12_sec_4_a_permission_is_judged_by_the_name_of_the_role(
     github: GitHub,  # noqa: F811
     role: str,
     permission: Permission,
@@ -87,7 +87,7 @@ def test_r12_a_permission_is_judged_by_the_name_of_the_role(
     assert forge_of(github).permission(ref_of(github.till), account_of(github.ada)) is permission
 
 
-def test_r12_a_name_that_now_belongs_to_another_account_proves_nothing(github: GitHub) -> None:  # noqa: F811
+def test_r12_sec_4_a_name_that_now_belongs_to_another_account_proves_nothing(github: GitHub) -> None:  # noqa: F811
     before = account_of(github.ada)
     github.ada.login = "ada-2"
     github.till.roles[github.state.add_person("ada").id] = "admin"

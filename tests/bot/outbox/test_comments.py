@@ -21,7 +21,7 @@ def bodies(post: Post) -> list[str]:
     return [one.body.partition("\n\n<!--")[0] for one in post.issue.comments]
 
 
-def test_the_status_of_a_run_is_one_comment_that_is_edited(post: Post) -> None:
+def test_r25_the_status_of_a_run_is_one_comment_that_is_edited(post: Post) -> None:
     first = post.outbox.status(RUN, post.ref, 1, "Working on it.")
     second = post.outbox.status(RUN, post.ref, 1, "Done.")
 

@@ -114,7 +114,7 @@ def test_r28_a_body_of_250_kb_still_makes_a_pull_request(post: Post) -> None:
 
 
 @pytest.mark.usefixtures("pushed")
-def test_sec_37_a_pull_request_calls_nobody_and_closes_only_its_own_issue(post: Post) -> None:
+def test_b43_sec_37_a_pull_request_calls_nobody_and_closes_only_its_own_issue(post: Post) -> None:
     put(
         post, title="Fix #9 for @acme/team", body="Fixes #1. Fixes #999. cc @acme/team ![x](https://evil.example/p.png)"
     )
@@ -282,7 +282,7 @@ def test_f36_a_missing_permission_for_checks_is_named(post: Post, pushed: Commit
 # --- Labels --------------------------------------------------------------------------------------------------------
 
 
-def test_an_issue_has_at_most_one_label_of_ours_and_keeps_those_of_others(post: Post) -> None:
+def test_r7_an_issue_has_at_most_one_label_of_ours_and_keeps_those_of_others(post: Post) -> None:
     post.github.people.label(post.github.till, post.issue, post.github.ada, "bug")
     seen = []
     for want in (OwnLabel.WORKING, OwnLabel.HELD, OwnLabel.HELD, OwnLabel.PR, None, None):

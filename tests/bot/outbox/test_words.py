@@ -72,7 +72,7 @@ CLOSES = re.compile(r"(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)[\s:\u2060]
         "<?php\n\n```\n?>\n@ada",
     ],
 )
-def test_sec_37_b_nobody_is_called(text: str) -> None:
+def test_b43_sec_37_nobody_is_called(text: str) -> None:
     assert not MENTION.search(shown(body(text)))
 
 
@@ -108,7 +108,7 @@ def test_a_fence_in_details_is_still_code_after_an_empty_line() -> None:
         "this fixes #7, fixes #99",
     ],
 )
-def test_sec_37_no_other_issue_is_closed(text: str) -> None:
+def test_b43_sec_37_no_other_issue_is_closed(text: str) -> None:
     sent = body(text)
 
     assert not [number for number in CLOSES.findall(shown(sent)) if number != "7"]

@@ -19,7 +19,7 @@ def test_two_texts_meet_exactly_as_far_as_they_are_one_failure(case: Case) -> No
 
 
 @pytest.mark.parametrize("change", (CHANGES | DRESSES).values(), ids=CHANGES | DRESSES)
-def test_what_happens_to_a_text_on_its_way_changes_no_key(change: Any) -> None:
+def test_b58_what_happens_to_a_text_on_its_way_changes_no_key(change: Any) -> None:
     texts = [text for case in CASES for text in (case.one, case.other)]
 
     changed = [text for text in texts if _keys(change(text)) != _keys(text)]

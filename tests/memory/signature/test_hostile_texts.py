@@ -73,7 +73,7 @@ def test_64_kilobytes_of_a_hostile_text_are_read_in_50_milliseconds(name: str) -
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(_PIECES, st.text(max_size=12)), max_size=40).map("".join))
-def test_no_text_breaks_the_reading(text: str) -> None:
+def test_b57_no_text_breaks_the_reading(text: str) -> None:
     found = signatures("", text)
 
     assert len(found) <= 3

@@ -109,7 +109,7 @@ def test_a_stopped_run_makes_no_call(way: Way, tmp_path: Path) -> None:
 
 
 @ways
-def test_without_a_real_prompt_there_is_no_call_and_no_record(way: Way, tmp_path: Path) -> None:
+def test_f58_without_a_real_prompt_there_is_no_call_and_no_record(way: Way, tmp_path: Path) -> None:
     class Looks:
         entry_point, text, body = EntryPoint.DIAGNOSE, "x", "x"
 

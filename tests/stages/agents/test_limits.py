@@ -30,7 +30,7 @@ def test_a_call_that_would_pass_a_limit_is_refused_before_it_is_made(
     assert run.spent.calls == 0
 
 
-def test_minutes_run_by_the_clock_and_count_from_before_an_interruption() -> None:
+def test_r17_minutes_run_by_the_clock_and_count_from_before_an_interruption() -> None:
     clock = Clock()
     run = Budget(Limits(minutes=2), clock=clock, spent=Spent(minutes=1, calls=3, tokens=7, money=0.5))
 

@@ -303,7 +303,7 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("tool", "arguments"), HOSTILE, ids=range(len(HOSTILE)))
-def test_b79_a_hostile_call_gets_a_refusal_and_writes_nothing(tool: str, arguments: dict[str, Any]) -> None:
+def test_sec_11_b79_a_hostile_call_gets_a_refusal_and_writes_nothing(tool: str, arguments: dict[str, Any]) -> None:
     workspace = TreeInMemory({"a.py": CART})
 
     used = tools(workspace).use(tool, arguments)

@@ -92,7 +92,7 @@ def refusal(wanted: str, *, trusted: bool, path: str = PROGRAMS) -> Parked:
 
 @needs_landlock
 @pytest.mark.parametrize("blocked", [without_namespaces, without_namespaces_and_landlock])
-def test_a_foreign_repository_waits_rather_than_run_with_less(blocked: Callable[[], None]) -> None:
+def test_f59_a_foreign_repository_waits_rather_than_run_with_less(blocked: Callable[[], None]) -> None:
     error = in_child(lambda: refusal("auto", trusted=False), blocked)
 
     assert error.cause is ParkCause.SANDBOX
@@ -110,7 +110,7 @@ def test_our_own_fixtures_run_with_what_there_is(blocked: Callable[[], None], le
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_a_missing_bubblewrap_is_told_with_the_way_to_get_it(trusted: bool, tmp_path: Path) -> None:
+def test_f59_a_missing_bubblewrap_is_told_with_the_way_to_get_it(trusted: bool, tmp_path: Path) -> None:
     error = refusal("bubblewrap", trusted=trusted, path=str(tmp_path))
 
     assert "bwrap is not installed" in error.reason

@@ -39,7 +39,7 @@ for url in urls:
 """
 
 
-def test_sec_32_only_the_hosts_on_the_list_are_reached(bubblewrap: Way, world: World) -> None:
+def test_r60_sec_32_only_the_hosts_on_the_list_are_reached(bubblewrap: Way, world: World) -> None:
     with serving() as (listed, asked), serving() as (other, never):
         urls = [f"http://{listed}/simple/x?y=1", f"http://{other}/"]
         command = world.attack(ASK, urls=urls)
@@ -84,7 +84,7 @@ def test_sec_32_the_proxy_is_the_only_door_no_direct_connection_and_no_look_up(b
     assert ran.output.splitlines() == ["a connection fails", "a look-up fails", "the door works"]
 
 
-def test_sec_32_without_hosts_there_is_no_door(bubblewrap: Way, world: World) -> None:
+def test_b50_sec_32_without_hosts_there_is_no_door(bubblewrap: Way, world: World) -> None:
     script = """
 import os, socket
 print([name for name in os.environ if "proxy" in name.lower()], flush=True)

@@ -90,7 +90,7 @@ for path in paths:
     assert still == []
 
 
-def test_sec_14_the_environment_of_no_outside_process_is_read(walls: Way, world: World) -> None:
+def test_r60_sec_14_the_environment_of_no_outside_process_is_read(walls: Way, world: World) -> None:
     script = """
 import glob
 for path in glob.glob("/proc/[0-9]*/environ"):
@@ -104,7 +104,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
         must_fail_inside(walls, world.attack(script, canary=CANARY, reached=REACHED))
 
 
-def test_sec_14_the_first_process_inside_holds_no_environment(
+def test_r60_sec_14_the_first_process_inside_holds_no_environment(
     world: World, walls: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = """
@@ -121,7 +121,9 @@ for path in mine:
     must_fail_inside(walls, world.attack(script, canary=CANARY, reached=REACHED))
 
 
-def test_sec_14_our_variables_do_not_reach_a_command(way: Way, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_r60_sec_14_our_variables_do_not_reach_a_command(
+    way: Way, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TOKEN", CANARY)
 
     must_fail_inside(way, world.attack("import os; print(reached if 'TOKEN' in os.environ else '')", reached=REACHED))
@@ -243,7 +245,7 @@ def only_root_is_mapped() -> None:
 
 
 @pytest.mark.skipif(not WE_ARE_ROOT, reason="an ordinary user cannot be root without another id here")
-def test_a_root_without_another_id_never_runs_a_command_as_root(way: Way, world: World) -> None:
+def test_r60_a_root_without_another_id_never_runs_a_command_as_root(way: Way, world: World) -> None:
     os.chown(world.tree, 0, 0)
     command = world.attack("import os; print('root' if os.getuid() == 0 else 'another')")
 
