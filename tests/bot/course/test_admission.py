@@ -29,7 +29,7 @@ def swept(town: Town, issue: Issue, at: timedelta = timedelta()) -> None:
     )  # fmt: skip
 
 
-def test_r12_a_label_of_somebody_who_may_not_write_starts_nothing_and_is_answered_once(town: Town) -> None:
+def test_r12_sec_4_a_label_of_somebody_who_may_not_write_starts_nothing_and_is_answered_once(town: Town) -> None:
     triager = town.github.state.add_person("triager")
     town.shop.roles[triager.id] = "triage"
     issue, other = town.issue(), town.issue()
@@ -48,7 +48,7 @@ def test_r12_a_label_of_somebody_who_may_not_write_starts_nothing_and_is_answere
     assert town.courses_of(issue) == ()
 
 
-def test_an_answer_about_permission_that_does_not_come_begins_nothing(town: Town) -> None:
+def test_sec_4_an_answer_about_permission_that_does_not_come_begins_nothing(town: Town) -> None:
     town.github.fault(r"GET .*/permission", status=500, times=20)
     issue = town.labelled()
 
@@ -58,7 +58,7 @@ def test_an_answer_about_permission_that_does_not_come_begins_nothing(town: Town
     assert (town.comments(issue), town.script.asked) == ([], [])
 
 
-def test_r53_an_issue_without_text_is_refused(town: Town) -> None:
+def test_r53_b40_an_issue_without_text_is_refused(town: Town) -> None:
     issue = town.labelled(title=" ", body="")
 
     outcomes = town.drain()
@@ -96,7 +96,7 @@ def test_r9_an_issue_has_so_many_runs_a_day_and_no_more(town: Town) -> None:
     assert outcomes == [Settled(outcome=f"refused: it had {RUNS_A_DAY} runs within a day, which are enough")]
 
 
-def test_comments_of_the_author_and_of_writers_before_the_label_are_read_and_no_others(town: Town) -> None:
+def test_sec_7_comments_of_the_author_and_of_writers_before_the_label_are_read_and_no_others(town: Town) -> None:
     issue = town.issue()
     stranger = town.github.state.add_person("stranger")
     town.say(issue, "It is in price.txt.")
@@ -113,7 +113,7 @@ def test_comments_of_the_author_and_of_writers_before_the_label_are_read_and_no_
     assert [comment.text for comment in town.run(issue).ticket.comments] == ["It is in price.txt."]
 
 
-def test_r3_a_found_issue_is_worked_on_as_it_stands_unless_it_was_edited_since(town: Town) -> None:
+def test_r3_sec_6_a_found_issue_is_worked_on_as_it_stands_unless_it_was_edited_since(town: Town) -> None:
     town.github.hooks.url = ""
     found, edited = town.labelled(), town.labelled()
     town.github.people.edit(town.shop, edited, town.ada, body="Something else.")
