@@ -21,10 +21,12 @@ from memory.database import DatabaseFault, DatabaseLocked
 GROUP_AT_MOST: Final = 256  # deliveries of one transaction
 WAITING_AT_MOST: Final = 2_000  # deliveries that are not written yet; more are sent away
 AGAIN_SECONDS: Final = 0.01  # until a database that somebody else writes to is tried again
+# What a driver raises for a value that it cannot take.
+_UNWRITABLE: Final = (SQLAlchemyError, ArithmeticError, ValueError, TypeError)
 
 
-class InboxFull(Exception):
-    """More arrives than can be written."""
+class NotKept(Exception):
+    """A delivery cannot be written now: more arrives than can be, or the database does not take it."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,10 @@ class Inbox:
     def put(self, arrival: Arrival, decision: Decision) -> asyncio.Future[Added]:
         """What became of it, once it is on the disk; who cancels it first has it not written.
 
-        The future raises DatabaseFault and SQLAlchemyError. Raises InboxFull.
+        The future raises NotKept, and so does this where too many wait.
         """
         if self.waiting >= WAITING_AT_MOST:
-            raise InboxFull
+            raise NotKept
         entry = _Entry(arrival, decision, asyncio.get_running_loop().create_future())
         self._waiting.append(entry)
         self._some.set()
@@ -92,22 +94,20 @@ class Inbox:
             except DatabaseLocked:
                 await asyncio.sleep(AGAIN_SECONDS)
             except DatabaseFault as fault:
-                self._log.error("deliveries not kept", count=len(wanted), why=str(fault))
-                _fail(wanted, fault)
-            except SQLAlchemyError as error:
+                self._fail(wanted, str(fault))
+            except _UNWRITABLE as error:
                 if len(wanted) > 1:  # something in one of them cannot be written: the others are
                     for entry in wanted:
                         await self._keep([entry])
                 else:
-                    self._log.error("delivery not kept", id=wanted[0].arrival.id, why=type(error).__name__)
-                    _fail(wanted, error)
+                    self._fail(wanted, type(error).__name__)
 
     def _add(self, wanted: list[_Entry]) -> None:
         added = self._jobs.add_all([(entry.arrival, entry.decision) for entry in wanted])
         for entry, one in zip(wanted, added, strict=True):
             entry.kept.set_result(one)
 
-
-def _fail(entries: list[_Entry], error: Exception) -> None:
-    for entry in entries:
-        entry.kept.set_exception(error)
+    def _fail(self, entries: list[_Entry], why: str) -> None:
+        self._log.error("deliveries not kept", count=len(entries), why=why)
+        for entry in entries:
+            entry.kept.set_exception(NotKept())

@@ -85,9 +85,10 @@ class Serving:
         listening = _listen(self._settings.app)
         address, port = listening.getsockname()[:2]
         beside = Beside(worker, self.log) if worker else nullcontext()
-        with listening, _signals_kept(), beside, _uvicorn_told(self.log):
+        server = make_server(self.app())
+        with listening, _signals_end(server), beside, _uvicorn_told(self.log):
             self.log.info("server began", address=address, port=port)
-            asyncio.run(serve(self.inbox, self.app(), listening))
+            asyncio.run(serve(self.inbox, server, listening))
         self.log.info("server left")
 
 
@@ -178,10 +179,10 @@ def make_server(app: Starlette) -> Server:
     )
 
 
-async def serve(inbox: Inbox, app: Starlette, listening: socket.socket) -> None:
-    """Until a signal comes; then what arrived is kept."""
+async def serve(inbox: Inbox, server: Server, listening: socket.socket) -> None:
+    """Until the server is told to leave; then what arrived is kept."""
     async with inbox:
-        await make_server(app).serve([listening])
+        await server.serve([listening])
 
 
 def _listen(settings: AppSettings) -> socket.socket:
@@ -194,9 +195,13 @@ def _listen(settings: AppSettings) -> socket.socket:
 
 
 @contextmanager
-def _signals_kept() -> Iterator[None]:
-    """uvicorn leaves at a signal, and then sends it again: by then it has done all that it should."""
-    before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGTERM)}
+def _signals_end(server: Server) -> Iterator[None]:
+    """A signal ends the server, also before uvicorn listens to it, and when uvicorn sends it again at its own end."""
+
+    def leave(*_: object) -> None:
+        server.should_exit = True
+
+    before = {one: signal.signal(one, leave) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:

@@ -13,20 +13,18 @@ from datetime import datetime
 from email.message import Message
 from typing import Final
 
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.inbox import Inbox, InboxFull
+from bot.inbox import Inbox, NotKept
 from bot.intake import EVENTS, Event, Own, arrival_of, decide
 from bot.job import Added, Arrival, Decision
 from bot.log import Log
 from bot.metrics import CONTENT_TYPE, Metrics
 from bot.payload_json import NoPayload, payload_of
-from memory.database import DatabaseFault
 
 PATH: Final = "/webhook"
 JSON: Final = "application/json"
@@ -196,7 +194,7 @@ class Webhooks:
             kept = self._door.inbox.put(arrival, decision)
             async with asyncio.timeout(self._door.keep_seconds):
                 return await kept
-        except (TimeoutError, DatabaseFault, SQLAlchemyError, InboxFull) as error:
+        except (TimeoutError, NotKept) as error:
             # GitHub shows it as failed, and it is sent again: by a person, or by our own look at failed deliveries.
             raise Refused(503, "it cannot be kept now") from error
 

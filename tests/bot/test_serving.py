@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -146,6 +148,36 @@ def test_an_address_that_is_taken_is_told_with_the_way_out(tmp_path: Path) -> No
 
         with pytest.raises(AddressTaken, match="set `address` and `port`"):
             serving.run(None)
+
+
+def test_the_server_runs_until_a_signal_and_gives_the_signals_back(tmp_path: Path) -> None:
+    lines = io.StringIO()
+    serving = Serving(settings(tmp_path), log=Log(stream=lines))
+    before = signal.getsignal(signal.SIGTERM)
+    statuses: list[int] = []
+
+    def deliver() -> None:
+        try:
+            while "server began" not in lines.getvalue():
+                time.sleep(0.01)
+            told = [json.loads(line) for line in lines.getvalue().splitlines()]
+            port = next(line["port"] for line in told if line["event"] == "server began")
+            statuses.append(post(port, p.labeled().payload))
+            statuses.append(httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False).status_code)
+            logging.getLogger("uvicorn.error").error("canary")
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=deliver)
+    thread.start()
+    serving.run(["sleep", "60"])
+    thread.join()
+
+    events = [json.loads(line)["event"] for line in lines.getvalue().splitlines()]
+    assert statuses == [202, 200]
+    assert sorted(events) == ["delivery", "server", "server began", "server left", "worker process began"]
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert not serving.inbox.alive
 
 
 def test_a_worker_that_dies_is_begun_again_and_ends_with_the_server(tmp_path: Path) -> None:
