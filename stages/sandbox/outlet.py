@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from memory.text import one_line
+from stages.sandbox.hello import OtherHost, greeting
 from stages.sandbox.hosts import Host
 from stages.sandbox.proxy_request import BadRequest, Request, read_request
 from stages.sandbox.tunnel import Allowance, connect, relay
@@ -22,7 +24,9 @@ DOOR_PORT: Final = 51_128
 _CONNECTIONS_AT_MOST: Final = 64
 _WAITS_SECONDS: Final = 0.2
 _HEAD_WITHIN_SECONDS: Final = 30.0
+_SPEAKS_WITHIN_SECONDS: Final = 600.0  # a connection may be made ahead
 _TOLD_AT_MOST: Final = 40  # hosts of each kind
+_TOLD_CHARACTERS: Final = 200  # of each
 _OPENED: Final = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 Connect = Callable[[Host], socket.socket]
@@ -117,16 +121,25 @@ class Outlet:
             server = self._connect(request.host)
         except OSError as error:
             return _say(client, 502, f"{request.host} cannot be reached: {error}")
-        self._note(self._reached, request.host)
         with self._held(server):
             self._join(client, server, request)
         return None
 
     def _join(self, client: socket.socket, server: socket.socket, request: Request) -> None:
+        first = request.forwarded
         if request.tunnel:
             client.sendall(_OPENED)
-        server.sendall(request.forwarded)
-        relay(client, server, self._allowance)
+        if request.tunnel and not request.host.named_on_purpose:
+            client.settimeout(_SPEAKS_WITHIN_SECONDS)
+            try:
+                first = greeting(client, server, request.host, first)
+            except OtherHost as other:
+                return self._note(self._refused, other)
+        self._note(self._reached, request.host)
+        if self._allowance.take(len(first)):
+            server.sendall(first)
+            relay(client, server, self._allowance)
+        return None
 
     @contextlib.contextmanager
     def _held(self, end: socket.socket) -> Iterator[None]:
@@ -139,10 +152,10 @@ class Outlet:
                 with self._lock:
                     self._open.discard(end)
 
-    def _note(self, kind: dict[str, None], host: Host) -> None:
+    def _note(self, kind: dict[str, None], what: Host | OtherHost) -> None:
         with self._lock:
             if len(kind) < _TOLD_AT_MOST:
-                kind[str(host)] = None
+                kind[one_line(str(what))[:_TOLD_CHARACTERS]] = None
 
 
 def _say(client: socket.socket, status: int, text: str) -> None:
