@@ -18,6 +18,7 @@ _NAME: Final = re.compile(r"(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0
 _SHOWN_AT_MOST: Final = 100  # characters
 # Where clouds answer besides 169.254.169.254: AWS and Google by IPv6, Azure's host, Alibaba.
 _METADATA: Final = frozenset({"fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200"})
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1: all IPv4 hosts, where there is IPv6 alone
 _HERE: Final = "localhost"
 
 
@@ -53,12 +54,18 @@ def leads_astray(address: str) -> bool:
 
     Cloud machines tell their credentials at link-local addresses, and at a few others.
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
+    found = _ending(ipaddress.ip_address(address.partition("%")[0]))
     if str(found) in _METADATA:
         return True
     return found.is_loopback or found.is_link_local or found.is_unspecified or found.is_multicast or found.is_reserved
+
+
+def _ending(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The IPv4 address at which a connection ends that begins at an IPv6 one: mapped, 6to4, and behind NAT64."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    behind = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
+    return address.ipv4_mapped or address.sixtofour or behind or address
 
 
 def _is_address(name: str) -> bool:
