@@ -19,8 +19,8 @@ _ZERO_WIDTH: Final = "\u200b"
 _ENTITY: Final = re.compile(r"&(?=#\d|#[xX][0-9a-fA-F]|commat;|num;)")
 _MENTION: Final = re.compile(r"(?<![A-Za-z0-9])@(?=[A-Za-z0-9])")
 _CLOSING: Final = re.compile(
-    r"\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=(?:</?[a-z][^<>]{0,40}>|[\s:*_~`\[\]()<>\"'\u2014-]){1,12}"
-    r"(?P<ref>(?:[\w.-]+/[\w.-]+)?#\d+|GH-\d+|https?://[^\s)>\]]+/(?:issues|pull)/\d+))",
+    r"\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=(?:</?[a-z][^<>]{0,40}>|[\s:*_~`\\\[\]()<>\"'\u2014-]){1,12}"
+    r"(?P<ref>(?:[\w.\\-]+/[\w.\\-]+)?#\d+|GH\\?-\d+|https?://[^\s)>\]]+/(?:issues|pull)/\d+))",
     re.IGNORECASE,
 )
 _IMAGE: Final = re.compile(r"!(?=\[)")

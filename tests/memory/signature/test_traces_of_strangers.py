@@ -1,0 +1,103 @@
+"""Traces as strangers paste them: read in time, always in the same way, and never a reason to fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from time import thread_time
+from typing import Final
+
+import pytest
+
+from memory.signature import signatures
+from tests.memory.signature.test_hostile_texts import SLOWER
+
+MOST_SECONDS: Final = 0.05
+PYTHON: Final = "Traceback (most recent call last):\n  File \"/app/shop/cart.py\", line 3, in total\n    sum(rows)\nKeyError: 'cup'\n"
+OTHER: Final = (
+    'Traceback (most recent call last):\n  File "/app/shop/till.py", line 9, in pay\n    x / 0\n'
+    "ZeroDivisionError: division by zero\n"
+)
+JAVASCRIPT: Final = (
+    "TypeError: Cannot read properties of undefined (reading 'id')\n    at total (/app/src/cart.js:3:7)\n"
+    "    at pay (/app/src/till.js:9:1)\n"
+)
+GO: Final = (
+    "panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\n"
+    "main.total(...)\n\t/app/cart.go:3\nmain.main()\n\t/app/main.go:9 +0x1d\n"
+)
+JAPANESE: Final = (
+    'Traceback (most recent call last):\n  File "/app/shop/\u30ab\u30fc\u30c8.py", line 3, in \u5408\u8a08\n'
+    "    \u5024\u6bb5()\nValueError: \u5024\u6bb5\u304c\u898b\u3064\u304b\u308a\u307e\u305b\u3093\n"
+)
+TEXTS: Final = {
+    "two exceptions": (f"{PYTHON}\nand then\n\n{OTHER}", 1),
+    "chained": (
+        f"{PYTHON}\nDuring handling of the above exception, another exception occurred:\n\n{OTHER}",
+        1,
+    ),
+    "japanese": (JAPANESE, 1),
+    "javascript": (JAVASCRIPT, 1),
+    "go panic": (GO, 1),
+    "empty": ("", 0),
+    "blank": (" \n\t\n", 0),
+    "no trace": ("Since Tuesday the shop is slow.", 0),
+    "head of a trace alone": ("Traceback (most recent call last):\n", 0),
+}
+OF_A_NEW_PROCESS: Final = """
+import json, sys
+from memory.signature import signatures
+print(json.dumps([[dict(one.keys) for one in signatures("", text)] for text in json.load(sys.stdin)]))
+"""
+
+
+@pytest.mark.parametrize("frames", [6, 20, 50, 100])
+@pytest.mark.parametrize("end", ["X", "X" * 5_000, '  File "a'])
+def test_b53_frames_that_end_in_nothing_are_read_in_50_ms(frames: int, end: str) -> None:
+    text = '  File "a", line 1, in b' * frames + end
+    lines = '  File "a", line 1, in b\n' * frames + end
+    signatures("", "warm: up")
+    taken: list[float] = []
+
+    while len(taken) < 5 and (not taken or min(taken) >= MOST_SECONDS * SLOWER):
+        begun = thread_time()
+        signatures("", text)
+        signatures("", lines)
+        taken.append(thread_time() - begun)
+
+    assert min(taken) < MOST_SECONDS * SLOWER
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_b57_a_text_has_signatures_or_none_and_is_never_an_error(name: str) -> None:
+    text, at_least = TEXTS[name]
+
+    found = signatures("", text)
+
+    assert found == signatures("", text)
+    assert len(found) >= at_least
+    assert at_least or not found
+    assert all(one.keys for one in found)
+
+
+def test_b57_another_process_reads_the_same_keys() -> None:
+    texts = [text for text, _ in TEXTS.values()]
+
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", OF_A_NEW_PROCESS],
+            input=json.dumps(texts),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[3],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+
+    ours = [[dict(one.keys) for one in signatures("", text)] for text in texts]
+    assert [json.loads(one) for one in said] == [ours, ours]
