@@ -1,0 +1,92 @@
+"""Jobs that kill every process are given up, with a word to people; a process that was overtaken sends nothing."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from bot.course.office import taking
+from bot.course.points import CourseStep, Moment
+from bot.engine.fence import Fence
+from bot.errors import Fenced
+from bot.run import RunState
+from stages.errors import ParkCause
+from tests.bot.course.town import Town
+from tests.bot.kit import silent
+
+
+class Broken(Exception):
+    """What a process dies of."""
+
+
+def dies_at(step: CourseStep) -> object:
+    def reached(here: CourseStep, moment: Moment) -> None:
+        if here is step and moment is Moment.BEFORE_EFFECT:
+            raise Broken
+
+    return reached
+
+
+def test_f45_a_run_that_is_given_up_waits_for_a_version_that_mends_it_and_people_are_told(town: Town) -> None:
+    issue = town.labelled()
+    town.reached = dies_at(CourseStep.PURSUE)  # type: ignore[assignment]
+    with pytest.raises(Broken):
+        town.drain()
+
+    (job,) = town.jobs.of_issue(town.shop.id, issue.number)
+    with taking(town.office) as one:
+        one.bury(job, "five processes ended")
+
+    run = town.run(issue)
+    assert (run.state, run.park_cause) == (RunState.PARKED, ParkCause.PROGRAM)
+    assert "five processes ended" in town.comments(issue)[0]
+    assert town.own_labels(issue) == ["ticketsmith:held"]
+    town.check()
+
+
+def test_f45_a_run_that_never_began_is_given_up_with_a_word_too(town: Town) -> None:
+    issue = town.labelled()
+    town.reached = dies_at(CourseStep.MIRROR)  # type: ignore[assignment]
+    with pytest.raises(Broken):
+        town.drain()
+
+    (job,) = town.jobs.of_issue(town.shop.id, issue.number)
+    with taking(town.office) as one:
+        one.bury(job, "five processes ended")
+
+    assert "Given up before it began" in town.comments(issue)[0]
+    assert town.own_labels(issue) == ["ticketsmith:held"]
+
+
+def test_f43_a_process_that_was_overtaken_while_the_model_worked_sends_and_records_nothing(town: Town) -> None:
+    issue = town.labelled()
+    second = Fence(town.app.stores.runs, threading.Event())
+
+    def overtaken(step: CourseStep, moment: Moment) -> None:
+        if (step, moment) == (CourseStep.PURSUE, Moment.AFTER_EFFECT):
+            second.take(town.run(issue).id)
+
+    town.reached = overtaken
+    sent = len(town.github.writes)
+
+    with pytest.raises(Fenced):
+        town.drain()
+
+    before_pursuing = {f"POST /repos/acme/shop/issues/1/{what}" for what in ("comments", "labels")}
+    assert {one.line for one in town.github.writes[sent:]} <= before_pursuing
+    assert (town.branches(), town.pulls()) == ([], [])
+
+
+def test_f43_a_process_that_was_overtaken_at_work_writes_no_step_and_no_ending(town: Town) -> None:
+    issue = town.solved()
+    first, second = (Fence(town.app.stores.runs, threading.Event()) for _ in range(2))
+    run = town.run(issue)
+    first.take(run.id)
+    second.take(run.id)
+    app = town.office.app(first.check)
+
+    with pytest.raises(Fenced):
+        app.pursue(town.app.stores.runs.set_state(run.id, RunState.WORKING), silent())
+
+    assert town.told(issue) == []
