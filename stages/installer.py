@@ -129,9 +129,16 @@ class Installer:
                 "step": asdict(step),
                 "seen": base.seen_by(step),
                 "python": _fingerprint(self.python),
+                "tools": [_fingerprint(tool) for tool in self._tools(step)],
                 "machine": platform.machine(),
             }
         )
+
+    def _tools(self, step: Install) -> Iterator[Path]:
+        """What else of this machine decides what is made: packages are compiled for one version of Node."""
+        for name in (step.program or PurePath(step.commands[0][0]).name, "node"):
+            if found := shutil.which(name, path=self.toolchains.path):
+                yield Path(found)
 
     def _must_be_possible(self, step: Install) -> None:
         if step.program and not self.toolchains.has(step.program):
@@ -178,11 +185,11 @@ class Installer:
         )
 
 
-def _fingerprint(python: Path) -> tuple[str, ...]:
-    """Another one when the interpreter is replaced in its place: environments are bound to it."""
-    real = python.resolve()
+def _fingerprint(program: Path) -> tuple[str, ...]:
+    """Another one when the program is replaced in its place: what it made may be bound to it."""
+    real = program.resolve()
     seen = real.stat()
-    return (str(python), str(real), str(seen.st_size), str(seen.st_mtime_ns))
+    return (str(program), str(real), str(seen.st_size), str(seen.st_mtime_ns))
 
 
 def _keep(step: Install, tree: Path, target: Path) -> None:

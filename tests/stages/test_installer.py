@@ -137,6 +137,27 @@ def test_sec_33_what_a_step_sees_is_exactly_what_its_key_is_made_from(world: Wor
     assert not only(world.installer().install(changed, [world.step(script=script, files=())])).again
 
 
+@pytest.mark.parametrize("name", ["tool", "node"])
+def test_another_version_of_a_tool_installs_anew(world: World, name: str) -> None:
+    tool, elsewhere = world.folder / "bin" / name, world.folder / "bin" / "other"
+    for program in (tool, elsewhere):
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    base = world.base({"lock": "1"})
+    installer = world.installer(toolchains=Toolchains(path=f"{tool.parent}:/usr/bin:/bin"))
+    step = world.step(program="tool" if name == "tool" else "")
+
+    only(installer.install(base, [step]))
+    elsewhere.write_text("#!/bin/sh\n# of a newer one")
+    same = only(installer.install(base, [step]))
+    tool.write_text("#!/bin/sh\n# a newer one")
+    anew = only(installer.install(base, [step]))
+
+    assert (same.again, anew.again) == (True, False)
+    assert same.folder != anew.folder
+
+
 def test_sec_33_two_repositories_and_two_owners_never_share(world: World) -> None:
     one, two = world.base({"lock": "1"}, "one"), world.base({"lock": "1"}, "two")
 
