@@ -19,6 +19,7 @@ RUNS: Final = "runs"  # long work: one at a time for each repository
 # own steps tell.
 _APPLICATION_VERSION: Final = "1"
 _SQLITE: Final = "sqlite:///"
+_DIGITS: Final = 12  # of the number of a job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ class Durable:
         def received(job: int, repository: str, number: int) -> None:
             if receive(job):
                 with (
-                    SetWorkflowID(f"{repository}#{job}~{number}/work"),
+                    SetWorkflowID(f"{repository}#{_name(job)}~{number}/work"),
                     SetEnqueueOptions(queue_partition_key=repository),
                 ):
                     DBOS.enqueue_workflow(RUNS, worked, job)
@@ -100,7 +101,7 @@ class Durable:
         """Put a job into the queue; the same round again changes nothing. Jobs of one issue stay in order."""
         from dbos import SetEnqueueOptions, SetWorkflowID
 
-        with SetWorkflowID(f"{issue}#{taken.job}~{taken.number}"), SetEnqueueOptions(queue_partition_key=issue):
+        with SetWorkflowID(f"{issue}#{_name(taken.job)}~{taken.number}"), SetEnqueueOptions(queue_partition_key=issue):
             self._dbos.enqueue_workflow(ANSWERS, self._received, taken.job, repository, taken.number)
 
     def take_over(self, dead: WorkerId) -> int:
@@ -123,6 +124,11 @@ class Durable:
         """Take nothing new, and wait so long for what is being done."""
         if self._dbos is not None:
             self._dbos.destroy(workflow_completion_timeout_sec=int(seconds), destroy_registry=True)
+
+
+def _name(job: int) -> str:
+    """All of one length: in its file, the queue orders what came within one second by name."""
+    return f"{job:0{_DIGITS}d}"
 
 
 def engine_url(url: str, home: Path) -> str:

@@ -13,10 +13,11 @@ from bot.engine.tables import ChoreRow, TakenJobRow
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """A job that goes into the queue: `number` counts how often it did."""
+    """A job that goes into the queue: `number` counts how often it did, `wake` is the time that had come for it."""
 
     job: int
     number: int
+    wake: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +35,19 @@ class TakenJobs:
         self._book = book
 
     def next_round(self, job: int) -> Round:
-        """Count that the job goes into the queue, and that it no longer waits."""
+        """Count that the job goes into the queue. It waits still: the queue is in another database."""
         with self._book.writing() as session:
             row = session.get(TakenJobRow, job) or TakenJobRow(job=job)
             session.add(row)
-            row.round, row.wake = row.round + 1, None
-            return Round(job=job, number=row.round)
+            row.round += 1
+            return Round(job=job, number=row.round, wake=row.wake)
+
+    def queued(self, taken: Round) -> None:
+        """The job is in the queue, and no longer waits; unless it was worked on meanwhile, and waits for another time."""
+        with self._book.writing() as session:
+            row = session.get_one(TakenJobRow, taken.job)
+            if row.wake == taken.wake:
+                row.wake = None
 
     def take(self, job: int, progress: int) -> Takes:
         """Count that a process takes the job; how often one did since `progress`, the steps finished, last rose."""

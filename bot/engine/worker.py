@@ -143,7 +143,9 @@ class Worker:
     def _put(self, job: Job) -> None:
         issue = f"{job.ref.id}#{job.number}"
         repository = str(job.ref.id if job.ref.id != INSTALLATION_WIDE else f"i{job.ref.installation}")
-        self._durable.put(self._desk.taken.next_round(job.id), repository=repository, issue=issue)
+        taken = self._desk.taken.next_round(job.id)
+        self._durable.put(taken, repository=repository, issue=issue)
+        self._desk.taken.queued(taken)
 
     # --- The work --------------------------------------------------------------------------------------------------
 

@@ -38,12 +38,12 @@ def open_book(home: Path) -> Book:
     return Book(engine, Scrubber(()))
 
 
-def wish(jobs: Jobs, number: int = 1, *, repository: int = 70, kind: JobKind = JobKind.START) -> None:
-    """A job for an issue."""
+def wish(jobs: Jobs, number: int = 1, *, repository: int = 70, kind: JobKind = JobKind.START, more: str = "") -> None:
+    """A job for an issue; `more` tells several of one issue apart."""
     ref = RepositoryRef(installation=3, id=repository, full_name=f"shop/till{repository}")
     cause = StartCause.REOPENED  # such wishes are known by their subject alone
     start = Start(title="It fails", body="", author=MIRA, labels=(), updated=None, cause=cause)
-    subject = f"{kind}:{repository}#{number}"
+    subject = f"{kind}:{repository}#{number}{more}"
     jobs.wish(NewJob(kind=kind, ref=ref, number=number, subject=subject, actor=MIRA, at=utc_now(), data=start))
 
 
@@ -53,6 +53,7 @@ class Plan:
 
     act: Callable[[str, Job], Outcome] = lambda what, job: ToWork() if what == "receive" else Settled(outcome="done")
     called: list[tuple[str, int]] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list)
     buried: list[int] = field(default_factory=list)
     spans: list[tuple[int, float, float]] = field(default_factory=list)
     steps: int = 0
@@ -65,6 +66,7 @@ class Plan:
 
     def _called(self, what: str, job: Job) -> Outcome:
         self.called.append((what, job.number))
+        self.ids.append(job.id)
         began = time.monotonic()
         try:
             return self.act(what, job)

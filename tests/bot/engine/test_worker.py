@@ -59,6 +59,41 @@ def test_r5_jobs_of_one_repository_are_worked_on_one_after_the_other_and_of_two_
     assert other[0] < till[-1][0]
 
 
+def test_jobs_of_one_issue_are_taken_in_the_order_in_which_they_came(shop: Shop) -> None:
+    plan = Plan(act=lambda *_: Settled(outcome="done"))
+    for number in range(12):
+        wish(shop.jobs, 1, more=f"/{number}")
+
+    with shop.working(plan):
+        done(shop, 12)
+
+    assert plan.ids == sorted(plan.ids)
+
+
+def test_a_job_that_waits_is_not_lost_when_a_process_dies_on_its_way_into_the_queue(shop: Shop) -> None:
+    wish(shop.jobs)
+    job = shop.jobs.waiting()[0].id
+    shop.jobs.taken(job)
+    shop.taken.let_go(job, shop.now() - timedelta(minutes=1))
+
+    shop.taken.next_round(job)  # and no further
+    with shop.working(Plan()):
+        done(shop, 1)
+
+    assert shop.states() == ["done"]
+
+
+def test_a_job_that_was_worked_on_before_it_was_written_down_waits_for_its_new_time(shop: Shop) -> None:
+    wish(shop.jobs)
+    job = shop.jobs.waiting()[0].id
+    taken = shop.taken.next_round(job)
+
+    shop.taken.let_go(job, shop.now() - timedelta(minutes=1))
+    shop.taken.queued(taken)
+
+    assert shop.taken.due() == (job,)
+
+
 def test_r13_a_job_is_received_while_a_run_of_its_repository_is_at_work(shop: Shop) -> None:
     release = threading.Event()
 
