@@ -43,7 +43,7 @@ class TakenJobs:
             return Round(job=job, number=row.round, wake=row.wake)
 
     def queued(self, taken: Round) -> None:
-        """The job is in the queue, and no longer waits; unless it was worked on meanwhile, and waits for another time."""
+        """The job is in the queue, and no longer waits; unless it was worked on meanwhile, and waits anew."""
         with self._book.writing() as session:
             row = session.get_one(TakenJobRow, taken.job)
             if row.wake == taken.wake:
