@@ -21,7 +21,7 @@ STARTS_PROGRAMS = {
 }
 OPENS_SOCKETS = {
     *("stages.sandbox.spawn", "stages.sandbox.door", "stages.sandbox.tunnel", "stages.sandbox.outlet"),
-    *("stages.sandbox.proxy_request", "stages.sandbox.wires", "stages.collector.services"),
+    *("stages.sandbox.proxy_request", "stages.sandbox.wires", "stages.sandbox.hello", "stages.collector.services"),
     *("bot.engine.leases", "bot.serving"),
 }
 _CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}
