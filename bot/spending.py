@@ -118,7 +118,7 @@ def _check(named: str, wall: Wall, spent: Spent, wanted: Spent, now: datetime) -
     ):
         if allowed is None or before + more <= allowed + _DUST:
             continue
-        if more > allowed + _DUST:
+        if more > allowed + _DUST and limit != "minutes":  # those have passed, and the call needs none of them again
             raise LimitReached(limit=f"{limit} {named}", spent=round(more, _CENTS), allowed=allowed)
         wake = next_day(now)
         raise Parked(

@@ -154,6 +154,11 @@ def test_a_call_that_no_day_has_room_for_is_no_reason_to_wait(day: Day) -> None:
         take(day.ledger(walls(day=Wall(money=0.5))), money=0.6)
 
 
+def test_minutes_that_have_passed_are_waited_for_however_many_they_are(day: Day) -> None:
+    with pytest.raises(Parked, match="minutes of the day"):
+        take(day.ledger(walls(day=Wall(minutes=5))), minutes=6.0)
+
+
 def test_settling_what_nothing_was_taken_for_changes_nothing(day: Day) -> None:
     day.ledger(walls()).settle(tokens=5, money=1.0, minutes=1.0)
 
