@@ -33,6 +33,7 @@ from bot.steps import StepStore
 from bot.stores import Stores
 from bot.verify import Verifier
 from bot.walls import Walls
+from memory.author_key import authorship
 from memory.database import open_database, upgrade_memory
 from memory.index import FtsSearch
 from memory.recall import Recall
@@ -91,7 +92,9 @@ class App(Steering):
 
     @cached_property
     def stores(self) -> Stores:
-        memory, search = MemoryStore(self.book.engine, self.scrubber), FtsSearch(self.settings.home / "index")
+        author = authorship(self.book.engine, self.settings.author_key)
+        memory = MemoryStore(self.book.engine, self.scrubber, author)
+        search = FtsSearch(self.settings.home / "index")
         return Stores(
             runs=RunStore(self.book),
             steps=StepStore(self.book),

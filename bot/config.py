@@ -82,6 +82,11 @@ class Settings:
     outside: Outside = field(default_factory=Outside)
     hidden: tuple[str, ...] = field(default=(), repr=False)
 
+    @property
+    def author_key(self) -> Path:
+        """What lessons are signed with: in a file of its own, so that whoever has the database has no key."""
+        return self.home / "memory.key"
+
     def secrets(self) -> tuple[str, ...]:
         """The values that must never be written anywhere: keys, tokens and passwords of this configuration."""
         given = (value for value in self.outside.variables.values() if len(value) >= _SECRET_AT_LEAST)

@@ -16,6 +16,7 @@ from bot.journal import RunJournal
 from bot.progress import Progress
 from bot.run import Run
 from bot.stores import Stores
+from memory.authorship import NOT_OURS
 from memory.recording import Recorded
 from memory.signature import RepoView
 from memory.types import CheckId, Ending, EndingId, ErrorSignature, Evidence, Injection, MemoryVersion, PathAt
@@ -90,6 +91,7 @@ class Pursuit:
         self.known: frozenset[CheckId] = frozenset()  # checks, and tests that they collect at the base
         self.environment = ""
         self.view = RepoView()
+        self._alarmed: set[str] = set()  # lessons that are not ours, and that were told of
 
     # --- Steps -----------------------------------------------------------------------------------------------------
 
@@ -130,7 +132,12 @@ class Pursuit:
         """Have a stage ask its question, with what memory has to say for it."""
         desk = Desk(agent=self.agent, workspace=workspace, limits=self.budget, admission=self._admission)
         asking = stage(entry_point, desk)
-        return asking.run(given, context=self.stores.context(asking.query(given), version))
+        context = self.stores.context(asking.query(given), version)
+        for left in context.lessons.left_out:
+            if left.why == NOT_OURS and left.id not in self._alarmed:
+                self._alarmed.add(left.id)
+                self.tell(facts.Decided(what=f"lesson {left.id} goes into no prompt", because=NOT_OURS))
+        return asking.run(given, context=context)
 
     # --- Endings -----------------------------------------------------------------------------------------------
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import bindparam, text
+from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, col, select
 
+from memory.authorship import Authorship
 from memory.columns import ending_of, paths_of, signatures_of
 from memory.errors import MemoryFault
 from memory.slots import Scrub, slotted_ticket
@@ -47,7 +49,7 @@ _ELIGIBLE: Final = text(
     ), candidate AS (
         SELECT lesson FROM same_ticket UNION SELECT lesson FROM same_key
     ), eligible AS (
-        SELECT lesson.id, lesson.kind, lesson.last_seen,
+        SELECT lesson.id, lesson.lesson, lesson.kind, lesson.last_seen,
                CASE lesson.status WHEN 'validated' THEN 0 ELSE 1 END AS unsure,
                same_ticket.lesson IS NOT NULL AS of_ticket, SUBSTR(same_key.best, 2) AS same
         FROM candidate
@@ -69,7 +71,7 @@ _ELIGIBLE: Final = text(
                ROW_NUMBER() OVER (PARTITION BY kind ORDER BY last_seen DESC, unsure, id DESC) AS place
         FROM eligible
     )
-    SELECT id, of_ticket, same, COUNT(*) OVER () FROM ordered
+    SELECT id, lesson, of_ticket, same, COUNT(*) OVER () FROM ordered
     ORDER BY CASE place WHEN 1 THEN 0 ELSE 1 END, last_seen DESC, unsure, id DESC
     LIMIT :at_most
     """
@@ -80,7 +82,9 @@ class ForeignVersion(MemoryFault):
     """Version {number} is of {repository}: it says nothing about {asked}."""
 
 
-def eligible_lessons(session: Session, query: MemoryQuery, version: MemoryVersion, scrub: Scrub) -> Eligible:
+def eligible_lessons(
+    session: Session, query: MemoryQuery, version: MemoryVersion, scrub: Scrub, author: Authorship
+) -> Eligible:
     """What a query may see: the newest of each kind first, then by date, `validated` before `pending` on ties.
 
     Raises ForeignVersion when query and version are of two repositories.
@@ -103,36 +107,53 @@ def eligible_lessons(session: Session, query: MemoryQuery, version: MemoryVersio
         )
         .all()
     )
-    reasons = {row: "same ticket" if of_ticket else f"same signature {_cut(key)}" for row, of_ticket, key, _ in found}
-    rows = {row.id: row for row in session.exec(select(LessonRow).where(col(LessonRow.id).in_(reasons)))}
+    reasons = {
+        row: "same ticket" if of_ticket else f"same signature {_cut(key)}" for row, _, of_ticket, key, _ in found
+    }
+    rows = author.rows(session, select(LessonRow.id).where(col(LessonRow.id).in_(reasons))) if reasons else {}
+    foreign = tuple(LessonId(str(lesson)) for row, lesson, *_ in found if rows.get(row) is None)
     return Eligible(
-        lessons=tuple((lesson_of(rows[row]), why) for row, why in reasons.items()),
-        count=found[0][-1] if found else 0,
+        lessons=tuple((lesson_of(known), why) for row, why in reasons.items() if (known := rows.get(row))),
+        count=found[0][-1] - len(foreign) if found else 0,
+        foreign=foreign,
     )
 
 
-def lessons(session: Session, version: MemoryVersion) -> tuple[Lesson, ...]:
-    """All lessons of a version, newest first; expired and invalidated ones too."""
+def lessons(session: Session, version: MemoryVersion, author: Authorship) -> tuple[Lesson, ...]:
+    """All lessons of a version that are ours, newest first; expired and invalidated ones too."""
     rows = (
-        select(LessonRow)
+        select(LessonRow.id)
         .where(*live_in(LessonRow, version))
         .order_by(col(LessonRow.last_seen).desc(), col(LessonRow.id).desc())
     )
-    return tuple(lesson_of(row) for row in session.exec(rows))
+    return tuple(lesson_of(row) for row in author.rows(session, rows).values() if row)
 
 
-def lesson_at(session: Session, version: MemoryVersion, lesson: LessonId) -> Lesson | None:
-    """A lesson as it was in a version."""
-    row = session.exec(select(LessonRow).where(*live_in(LessonRow, version), col(LessonRow.lesson) == lesson)).first()
-    return lesson_of(row) if row else None
-
-
-def live_row(session: Session, scope: Scope, lesson: LessonId) -> LessonRow | None:
-    """The newest state of a lesson."""
-    rows = select(LessonRow).where(
-        *of(LessonRow, scope), col(LessonRow.lesson) == lesson, col(LessonRow.live_until).is_(None)
+def foreign_rows(session: Session, version: MemoryVersion, author: Authorship) -> dict[int, LessonId]:
+    """Lessons of a version that are not ours as they stand."""
+    live = session.connection().execute(
+        select(LessonRow.id, LessonRow.lesson).where(*live_in(LessonRow, version)).order_by(col(LessonRow.id))
     )
-    return session.exec(rows).first()
+    called = {row: LessonId(str(lesson)) for row, lesson in live if row is not None}
+    ours = author.ours(session, list(called))
+    return {row: lesson for row, lesson in called.items() if row not in ours}
+
+
+def lesson_at(session: Session, version: MemoryVersion, lesson: LessonId, author: Authorship) -> Lesson | None:
+    """A lesson as it was in a version."""
+    rows = select(LessonRow.id).where(*live_in(LessonRow, version), col(LessonRow.lesson) == lesson)
+    return next((lesson_of(row) for row in author.rows(session, rows).values() if row), None)
+
+
+def live_lesson(session: Session, scope: Scope, lesson: LessonId, author: Authorship) -> Lesson | None:
+    """A lesson as it is now."""
+    rows = select(LessonRow.id).where(*live(scope), col(LessonRow.lesson) == lesson)
+    return next((lesson_of(row) for row in author.rows(session, rows).values() if row), None)
+
+
+def live(scope: Scope) -> tuple[ColumnElement[bool], ...]:
+    """The newest states of a repository's lessons."""
+    return *of(LessonRow, scope), col(LessonRow.live_until).is_(None)
 
 
 def lesson_of(row: LessonRow) -> Lesson:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
+from memory.authorship import NOT_OURS
 from memory.budget import Allowance
 from memory.calibration import Calibration, rule_for
 from memory.lessons import RECORD_AT_MOST as LESSON_AT_MOST
@@ -119,6 +120,8 @@ def _lessons(eligible: Eligible) -> Block:
     allowance = Allowance(LESSONS_AT_MOST, each=LESSON_AT_MOST, count=LESSONS_SHOWN)
     for lesson, why in eligible.lessons:
         allowance.offer(Record(id=lesson.id, lines=_folded(render(lesson, why)), why=why))
+    for foreign in eligible.foreign:
+        allowance.refuse(foreign, NOT_OURS)
     allowance.offer_unseen(eligible.count - len(eligible.lessons))
     return allowance.block()
 

@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 from sqlmodel import Session, col, select
 
-from memory.lesson_table import lesson_of
+from memory.authorship import Authorship
+from memory.lesson_table import lesson_of, live
 from memory.slots import slotted_signatures
 from memory.tables import EvidenceRow, KeyRow, LessonRow, SignaturePassRow
 from memory.teaching import put
@@ -39,19 +40,17 @@ class Recomputed:
         return f"failures are compared in another way since; {self.lessons} lessons have new keys{left}"
 
 
-def stale(session: Session, scope: Scope, algorithm: str) -> Mapping[LessonId, tuple[RunId, ...]]:
-    """Live lessons whose keys are all of other algorithms, each with its last runs; none after the pass was made."""
+def stale(session: Session, scope: Scope, algorithm: str, author: Authorship) -> Mapping[LessonId, tuple[RunId, ...]]:
+    """Live lessons of ours whose keys are all of other algorithms, each with its last runs; none after the pass."""
     if session.get(SignaturePassRow, (scope.installation, scope.repository, algorithm)):
         return {}
     keyed = select(KeyRow.lesson).where(*of(KeyRow, scope), col(KeyRow.algo) == algorithm)
     other = select(KeyRow.lesson).where(*of(KeyRow, scope), col(KeyRow.algo) != algorithm)
-    rows = select(LessonRow.lesson).where(
-        *of(LessonRow, scope),
-        col(LessonRow.live_until).is_(None),
-        col(LessonRow.lesson).in_(other),
-        col(LessonRow.lesson).not_in(keyed),
+    rows = select(LessonRow.id).where(
+        *live(scope), col(LessonRow.lesson).in_(other), col(LessonRow.lesson).not_in(keyed)
     )
-    return {LessonId(lesson): _runs(session, scope, lesson) for lesson in session.exec(rows.order_by("lesson"))}
+    lessons = author.rows(session, rows.order_by("lesson")).values()
+    return {LessonId(row.lesson): _runs(session, scope, row.lesson) for row in lessons if row}
 
 
 def read(lessons: Mapping[LessonId, tuple[RunId, ...]], seen: Seen) -> Mapping[LessonId, tuple[ErrorSignature, ...]]:
@@ -68,22 +67,21 @@ def recompute(
     algorithm: str,
     found: Mapping[LessonId, tuple[ErrorSignature, ...]],
     at: datetime,
+    author: Authorship,
 ) -> Recomputed:
     """Give each lesson the signatures that were found for it, in a new version, and write down that this was done.
 
     Keys that were there stay: who pinned a version before finds them.
     """
     newest = current(session, scope)
-    waiting = stale(session, scope, algorithm)
+    waiting = stale(session, scope, algorithm, author)
     given = {lesson: signatures for lesson, signatures in found.items() if signatures and lesson in waiting}
     version = replace(newest, number=newest.number + 1) if given else newest
     if given:
         publish(session, version, at)
-    live = select(LessonRow).where(
-        *of(LessonRow, scope), col(LessonRow.live_until).is_(None), col(LessonRow.lesson).in_(given)
-    )
-    for row in session.exec(live).all():
-        put(session, replace(lesson_of(row), signatures=given[LessonId(row.lesson)]), version, row)
+    rows = select(LessonRow.id).where(*live(scope), col(LessonRow.lesson).in_(given))
+    for row in filter(None, author.rows(session, rows).values()):
+        put(session, replace(lesson_of(row), signatures=given[LessonId(row.lesson)]), version, author)
     if waiting:
         session.add(
             SignaturePassRow(

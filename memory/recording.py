@@ -9,6 +9,7 @@ from typing import Final, assert_never
 
 from sqlmodel import Session, col, select
 
+from memory.authorship import Authorship
 from memory.columns import ending_json, ending_of, paths_json, paths_of, signatures_json, signatures_of
 from memory.errors import MemoryFault
 from memory.lesson_table import lesson_at
@@ -68,23 +69,23 @@ class RecordedEnding:
     version: int
 
 
-def record(session: Session, ending: RunEnding) -> Recorded:
+def record(session: Session, ending: RunEnding, author: Authorship) -> Recorded:
     """Write `ending`, whose slots are clean, and what it teaches; give what was written when it was written before.
 
     An attempt that was made anew and came to something else is another ending. Raises SecondFinalEnding; RunHasEnded
     for an attempt after the final ending; EndingRefused when it refers to an ending that is not a hold of the same run.
     """
-    if written := _written(session, ending):
+    if written := _written(session, ending, author):
         return written
     taught = lesson(ending)
     if taught is None:
         return _refer(session, ending)
-    taught = known_as(session, taught)
+    taught = known_as(session, taught, author)
     newest = current(session, ending.scope)
     version = replace(newest, number=newest.number + 1)
     publish(session, version, ending.at)
     row = _add_ending(session, ending, taught.id, version)
-    taught = teach(session, ending, taught, EndingId(row.id), version)
+    taught = teach(session, ending, taught, EndingId(row.id), version, author)
     return Recorded(ending=EndingId(row.id), lesson=taught, version=version)
 
 
@@ -100,7 +101,7 @@ def all_endings(session: Session, scope: Scope) -> tuple[RecordedEnding, ...]:
     return tuple(_recorded(row) for row in session.exec(rows))
 
 
-def _written(session: Session, ending: RunEnding) -> Recorded | None:
+def _written(session: Session, ending: RunEnding, author: Authorship) -> Recorded | None:
     """What an earlier try wrote for this very ending."""
     mine = select(EndingRow).where(*of(EndingRow, ending.scope), col(EndingRow.run) == ending.run)
     slot, kind = _slot(ending), kind_of(ending.ending)
@@ -116,7 +117,8 @@ def _written(session: Session, ending: RunEnding) -> Recorded | None:
     if row is None:
         return None
     version = numbered(session, ending.scope, row.version)
-    taught = None if row.lesson is None or row.refers_to else lesson_at(session, version, LessonId(row.lesson))
+    known = LessonId(row.lesson) if row.lesson and not row.refers_to else None
+    taught = lesson_at(session, version, known, author) if known else None
     return Recorded(ending=EndingId(row.id), lesson=taught, version=version)
 
 

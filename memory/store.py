@@ -17,6 +17,7 @@ from memory import (
     retracting,
     versions,
 )
+from memory.authorship import Authorship
 from memory.calibration import Calibration
 from memory.database import reading, writing
 from memory.prepared import prepare
@@ -48,7 +49,9 @@ class MemoryStore:
     A read names the version it reads; what is published meanwhile changes nothing for it.
     """
 
-    def __init__(self, engine: Engine, scrubber: Scrubber) -> None:
+    def __init__(self, engine: Engine, scrubber: Scrubber, author: Authorship) -> None:
+        """`author` signs every lesson that is written; one that it did not sign as it stands is never given."""
+        self._author = author
         self._engine, self._scrubber, self._scrub = engine, scrubber, scrubber.scrub
 
     # --- Versions --------------------------------------------------------------------------------------------------
@@ -133,7 +136,7 @@ class MemoryStore:
         """
         clean = slotted(ending, self._scrub)
         with writing(self._engine) as session:
-            return recording.record(session, clean)
+            return recording.record(session, clean, self._author)
 
     def retract(self, scope: Scope, lesson: LessonId, at: datetime) -> MemoryVersion | None:
         """A new version without a lesson, for a person who takes it back; None where the newest one has no such lesson.
@@ -141,7 +144,7 @@ class MemoryStore:
         A run that pinned an older version goes on as it was.
         """
         with writing(self._engine) as session:
-            return retracting.retract(session, scope, lesson, at)
+            return retracting.retract(session, scope, lesson, at, self._author)
 
     def endings(self, scope: Scope, run: RunId) -> tuple[RecordedEnding, ...]:
         """The endings of a run in the order in which they were written."""
@@ -156,13 +159,24 @@ class MemoryStore:
     def lesson(self, scope: Scope, lesson: LessonId) -> Lesson | None:
         """A lesson as it is now; None when the repository has none of that id."""
         with reading(self._engine) as session:
-            row = lesson_table.live_row(session, scope, lesson)
-            return lesson_table.lesson_of(row) if row else None
+            return lesson_table.live_lesson(session, scope, lesson, self._author)
 
     def lessons(self, scope: Scope, version: MemoryVersion | None = None) -> tuple[Lesson, ...]:
         """All lessons of a version (the newest one), newest first: expired and invalidated ones too."""
         with reading(self._engine) as session:
-            return lesson_table.lessons(session, version or versions.current(session, scope))
+            return lesson_table.lessons(session, version or versions.current(session, scope), self._author)
+
+    def foreign(self, scope: Scope) -> tuple[LessonId, ...]:
+        """Lessons of the newest version that are not as this program wrote them, or that it wrote with another key."""
+        with reading(self._engine) as session:
+            return tuple(lesson_table.foreign_rows(session, versions.current(session, scope), self._author).values())
+
+    def take_over(self, scope: Scope) -> int:
+        """Sign lessons of the newest version that are not ours, as they stand; how many. A person looked at them."""
+        with writing(self._engine) as session:
+            rows = lesson_table.foreign_rows(session, versions.current(session, scope), self._author)
+            self._author.sign(session, rows)
+            return len(rows)
 
     def eligible_lessons(self, query: MemoryQuery, version: MemoryVersion) -> Eligible:
         """The first lessons that may go into a prompt, each with why: `same ticket` or `same signature KEY`.
@@ -170,7 +184,7 @@ class MemoryStore:
         Raises ForeignVersion when query and version are of two repositories.
         """
         with reading(self._engine) as session:
-            return lesson_table.eligible_lessons(session, query, version, self._scrub)
+            return lesson_table.eligible_lessons(session, query, version, self._scrub, self._author)
 
     def recompute(self, scope: Scope, at: datetime, seen: Seen, algorithm: str = ALGO) -> Recomputed | None:
         """Give lessons whose keys are of another algorithm those of this one, in a new version; None: nothing to do.
@@ -178,12 +192,12 @@ class MemoryStore:
         `seen` is asked for what their runs saw, before any lock is taken.
         """
         with reading(self._engine) as session:
-            stale = recomputing.stale(session, scope, algorithm)
+            stale = recomputing.stale(session, scope, algorithm, self._author)
         if not stale:
             return None
         found = recomputing.read(stale, seen)
         with writing(self._engine) as session:
-            return recomputing.recompute(session, scope, algorithm, found, at)
+            return recomputing.recompute(session, scope, algorithm, found, at, self._author)
 
     # --- Audit -----------------------------------------------------------------------------------------------------
 

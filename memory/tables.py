@@ -1,7 +1,7 @@
 """Rows of memory. They never leave the store; what crosses its border are the values of `memory.types`.
 
 A row with `live_from` and `live_until` holds for the versions `live_from <= version < live_until` of its repository
-and is never changed, except that `live_until` is set once.
+and is never changed, except that `live_until` is set once, and a lesson signed again then.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ class LessonRow(Scoped, table=True):
     expires: datetime | None = Field(sa_type=Moment)
     live_from: int
     live_until: int | None
+    mac: str = ""  # over all of the others, see `memory.authorship`
 
 
 class KeyRow(Scoped, table=True):

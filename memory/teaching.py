@@ -7,8 +7,9 @@ from typing import assert_never
 
 from sqlmodel import Session, col, or_, select
 
+from memory.authorship import Authorship, listed
 from memory.columns import ending_json, paths_json, signatures_json
-from memory.lesson_table import lesson_of, live_row
+from memory.lesson_table import lesson_of, live, live_lesson
 from memory.lessons import STRONG_LEVELS, again, named, same_fix, strong_keys
 from memory.slots import kind_of
 from memory.status import Sighting
@@ -32,37 +33,37 @@ from memory.types import (
 from memory.versions import of
 
 
-def teach(session: Session, ending: RunEnding, taught: Lesson, written: EndingId, version: MemoryVersion) -> Lesson:
+def teach(
+    session: Session, ending: RunEnding, taught: Lesson, written: EndingId, version: MemoryVersion, author: Authorship
+) -> Lesson:
     """Make `taught` live in `version`, new or as the known lesson seen once more; give it as it is then.
 
     `written` is the ending's row, on which the lesson rests from now on. Where two lessons contradict each other, the
-    later evidence decides.
+    later evidence decides. A lesson that somebody else changed is not built upon: it is made anew from `taught`.
     """
     _add_evidence(session, ending, taught.id, written, version)
-    known = live_row(session, taught.scope, taught.id)
+    known = live_lesson(session, taught.scope, taught.id, author)
     if known is not None:
-        taught = again(lesson_of(known), taught, _sightings(session, taught))
-    taught = _weighed(session, ending.run, taught, version)
-    put(session, taught, version, known)
+        taught = again(known, taught, _sightings(session, taught))
+    taught = _weighed(session, ending.run, taught, version, author)
+    put(session, taught, version, author)
     return taught
 
 
-def known_as(session: Session, taught: Lesson) -> Lesson:
+def known_as(session: Session, taught: Lesson, author: Authorship) -> Lesson:
     """`taught` under the id of the lesson that it is, where keys of another algorithm gave that one its id."""
-    if live_row(session, taught.scope, taught.id) is not None:
+    if live_lesson(session, taught.scope, taught.id, author) is not None:
         return taught
     alike = select(KeyRow.lesson).where(
         *of(KeyRow, taught.scope),
         col(KeyRow.level).in_(STRONG_LEVELS),
         col(KeyRow.key).in_(strong_keys(taught.signatures)),
     )
-    rows = select(LessonRow).where(
-        *of(LessonRow, taught.scope),
-        col(LessonRow.live_until).is_(None),
-        col(LessonRow.kind) == kind_of(taught.ending),
-        col(LessonRow.lesson).in_(alike),
+    rows = select(LessonRow.id).where(
+        *live(taught.scope), col(LessonRow.kind) == kind_of(taught.ending), col(LessonRow.lesson).in_(alike)
     )
-    same = (known for row in session.exec(rows) if named(known := lesson_of(row)) == taught.id)
+    lessons = (lesson_of(row) for row in author.rows(session, rows).values() if row)
+    same = (known for known in lessons if named(known) == taught.id)
     found = next(same, None)
     return replace(taught, id=found.id) if found else taught
 
@@ -87,22 +88,22 @@ def _add_evidence(
     session.flush()
 
 
-def _weighed(session: Session, run: RunId, taught: Lesson, version: MemoryVersion) -> Lesson:
+def _weighed(session: Session, run: RunId, taught: Lesson, version: MemoryVersion, author: Authorship) -> Lesson:
     """`taught` beside what says the opposite of the same run or the same fix: what was seen last stands.
 
     The others are invalidated; it supersedes the newest verification among them.
     """
-    opposed = _opposed(session, run, taught)
-    if any(other.last_seen > taught.last_seen for _, other in opposed):
+    opposed = _opposed(session, run, taught, author)
+    if any(other.last_seen > taught.last_seen for other in opposed):
         return replace(taught, status=LessonStatus.INVALIDATED)
-    for row, other in opposed:
-        put(session, replace(other, status=LessonStatus.INVALIDATED), version, row)
-    verified = [other for _, other in opposed if isinstance(other.ending, Verify)]
+    for other in opposed:
+        put(session, replace(other, status=LessonStatus.INVALIDATED), version, author)
+    verified = [other for other in opposed if isinstance(other.ending, Verify)]
     newest = max(verified, key=lambda other: other.last_seen, default=None)
     return replace(taught, supersedes=newest.id if newest else taught.supersedes)
 
 
-def _opposed(session: Session, run: RunId, taught: Lesson) -> list[tuple[LessonRow, Lesson]]:
+def _opposed(session: Session, run: RunId, taught: Lesson, author: Authorship) -> list[Lesson]:
     """Lessons that are believed and say the opposite: what this run reached, and how the same fix was verified."""
     if not isinstance(taught.ending, Verify):
         return []
@@ -112,18 +113,18 @@ def _opposed(session: Session, run: RunId, taught: Lesson) -> list[tuple[LessonR
         col(KeyRow.level).in_(STRONG_LEVELS),
         col(KeyRow.key).in_(strong_keys(taught.signatures)),
     )
-    rows = select(LessonRow).where(
-        *of(LessonRow, taught.scope),
-        col(LessonRow.live_until).is_(None),
+    rows = select(LessonRow.id).where(
+        *live(taught.scope),
         col(LessonRow.status) != LessonStatus.INVALIDATED,
         col(LessonRow.kind).in_([EndingKind.PASS_AFTER_HOLD, EndingKind.VERIFY]),
         or_(col(LessonRow.lesson).in_(of_run), col(LessonRow.lesson).in_(of_failure)),
     )
     here = set(session.exec(of_run))
     return [
-        (row, other)
-        for row in session.exec(rows)
-        if _contradicts(taught.ending, (other := lesson_of(row)).ending)
+        other
+        for row in author.rows(session, rows).values()
+        if row
+        and _contradicts(taught.ending, (other := lesson_of(row)).ending)
         and (other.id in here or (isinstance(other.ending, Verify) and same_fix(other, taught)))
     ]
 
@@ -158,14 +159,14 @@ def _sightings(session: Session, lesson: Lesson) -> list[Sighting]:
     ]
 
 
-def put(session: Session, lesson: Lesson, version: MemoryVersion, before: LessonRow | None) -> None:
-    """A new state of a lesson in place of the one before, with the keys that are new."""
-    if before is not None:
-        before.live_until = version.number
-        session.flush()  # the index allows one live state of a lesson
+def put(session: Session, lesson: Lesson, version: MemoryVersion, author: Authorship) -> None:
+    """A new state of a lesson in place of the one before, signed, with the keys that are new."""
+    before = select(LessonRow.id).where(*live(lesson.scope), col(LessonRow.lesson) == lesson.id)
+    # The index allows one live state of a lesson.
+    author.close(session, listed(session, before), version.number)
     kind = kind_of(lesson.ending)
     session.add(
-        LessonRow(
+        row := LessonRow(
             installation=lesson.scope.installation,
             repository=lesson.scope.repository,
             lesson=lesson.id,
@@ -190,6 +191,8 @@ def put(session: Session, lesson: Lesson, version: MemoryVersion, before: Lesson
     )
     _add_keys(session, lesson, version)
     session.flush()
+    assert row.id is not None
+    author.sign(session, [row.id])
 
 
 def _add_keys(session: Session, lesson: Lesson, version: MemoryVersion) -> None:

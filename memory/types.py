@@ -119,10 +119,14 @@ class Lesson:
 
 @dataclass(frozen=True, kw_only=True)
 class Eligible:
-    """The first lessons that a query may see, in their order, each with why; and how many there are."""
+    """The first lessons that a query may see, in their order, each with why; and how many there are.
+
+    `foreign` are those among them that this program did not write as they stand; they do not count.
+    """
 
     lessons: tuple[tuple[Lesson, str], ...] = ()
     count: int = 0
+    foreign: tuple[LessonId, ...] = ()
 
 
 # --- Notes and versions --------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -12,15 +12,16 @@ from pydantic import TypeAdapter
 from bot.app import App
 from bot.commands.backfill import backfill
 from bot.commands.calibrate import calibrate
-from bot.commands.common import as_json, open_repository, out, repository_option, with_app
+from bot.commands.common import as_json, err, open_repository, out, program, repository_option, with_app
 from bot.foresight import Foresight, foresee
 from bot.node import Look
 from bot.sources import default_commit, fresh, read_config
 from bot.ticket_file import read_ticket
 from bot.why import candidates_told, notes_told
 from bot.why_signature import signatures_told
+from memory.authorship import NOT_OURS
 from memory.lessons import render
-from memory.types import Chunk, Lesson
+from memory.types import Chunk, Lesson, LessonId
 from stages.prompt import EntryPoint, render_section
 
 _LESSONS: TypeAdapter[tuple[Lesson, ...]] = TypeAdapter(tuple[Lesson, ...])
@@ -46,17 +47,36 @@ def memory() -> None:
 @with_app
 def lessons(app: App, repository: Path, as_json: bool) -> None:
     """List what was learnt about the repository."""
-    found = app.stores.memory.lessons(app.scope(open_repository(repository)))
+    scope = app.scope(open_repository(repository))
+    found = app.stores.memory.lessons(scope)
     if as_json:
         click.echo(_LESSONS.dump_json(found, indent=2))
+        _alarm(app, app.stores.memory.foreign(scope))
         return
     for lesson in found:
         head, *rest = render(lesson, f"lesson {lesson.id}, seen {lesson.count} ×")
         out().line(head, Look.HEAD)
         for line in rest:
             out().line(f"  {line}")
-    if not found:
+    foreign = app.stores.memory.foreign(scope)
+    if not found and not foreign:
         out().line("No lessons yet: each ending of a run writes one.")
+    _alarm(app, foreign)
+
+
+@memory.command()
+@repository_option
+@click.option("--yes", is_flag=True, help="Sign them without being asked.")
+@with_app
+def sign(app: App, repository: Path, yes: bool) -> None:
+    """Take lessons that were changed, or signed with a key that is lost, for this program's own as they stand."""
+    scope = app.scope(open_repository(repository))
+    foreign = app.stores.memory.foreign(scope)
+    for lesson in foreign:
+        out().line(f"lesson {lesson}")
+    if foreign and not yes:
+        click.confirm("Whoever can write to the database may have made these. Sign them as they stand?", abort=True)
+    out().line(f"Signed: {app.stores.memory.take_over(scope) if foreign else 0}")
 
 
 @memory.command()
@@ -110,6 +130,19 @@ def why(app: App, ticket: Path, repository: Path, entry_point: str, as_json: boo
 
 memory.add_command(backfill)
 memory.add_command(calibrate)
+
+
+def _alarm(app: App, foreign: Sequence[LessonId]) -> None:
+    """Say which lessons no prompt is given, and what can be done."""
+    if not foreign:
+        return
+    for lesson in foreign:
+        err().line(f"lesson {lesson}: {NOT_OURS}", Look.BAD)
+    err().line(
+        f"No prompt is given these {len(foreign)}: they are not as they were signed with {app.settings.author_key}."
+        f" Put back that key, if it was lost; or `{program()} memory sign` takes them as they stand.",
+        Look.BAD,
+    )
 
 
 def _tell(seen: Foresight) -> None:

@@ -22,6 +22,7 @@ from typing import Final
 
 from bot.repository_config import RepositoryConfig
 from bot.sources import default_commit, fresh
+from memory.authorship import KEY_BYTES, Authorship
 from memory.database import open_database, upgrade_memory
 from memory.scrub import Scrubber
 from memory.store import MemoryStore
@@ -99,7 +100,7 @@ def _git(folder: Path, *arguments: str) -> None:
 def _memory(file: Path) -> MemoryStore:
     engine = open_database(file)
     upgrade_memory(engine)
-    return MemoryStore(engine, Scrubber(("a-secret-of-the-benchmark",)))
+    return MemoryStore(engine, Scrubber(("a-secret-of-the-benchmark",)), Authorship(bytes(KEY_BYTES)))
 
 
 def _walk(folder: Path) -> int:

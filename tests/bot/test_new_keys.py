@@ -30,6 +30,8 @@ def grow_old(made: Bed) -> None:
         connection.execute("UPDATE lesson_key SET algo = 'es0', key = REPLACE(key, ?, 'es0:')", (f"{ALGO}:",))
         for table in ("lesson", "ending"):
             connection.execute(f"UPDATE {table} SET signatures = REPLACE(signatures, ?, 'es0:')", (f"{ALGO}:",))
+    app = made.app(Script.of())
+    app.stores.memory.take_over(app.scope(made.repository))
 
 
 def shown(made: Bed, point: EntryPoint = EntryPoint.DIAGNOSE) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import event
 
+from memory.authorship import Authorship
 from memory.database import open_database, upgrade_memory
 from memory.scrub import Scrubber
 from memory.store import MemoryStore
@@ -46,6 +47,7 @@ SHOP = Scope(installation="1", repository=RepositoryId("github.com/acme/shop"))
 COMMIT = CommitId("4be1f0a9" * 5)
 AT = datetime(2026, 11, 3, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
+AUTHOR = Authorship(b"of these tests, and of no others")
 EDIT = Edit(path="src/cart.py", line=41, digest="7b1d90c2aa41")
 TEST = CheckId("tests/test_cart.py::test_empty")
 
@@ -148,7 +150,7 @@ def make_store(file: Path, *secrets: str) -> MemoryStore:
     # A killed process loses nothing that the system has taken; waiting for the disk would only make tests slow.
     event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
     upgrade_memory(engine)
-    return MemoryStore(engine, Scrubber(secrets))
+    return MemoryStore(engine, Scrubber(secrets), AUTHOR)
 
 
 def tables(file: Path) -> dict[str, list[tuple[object, ...]]]:

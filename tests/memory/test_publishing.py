@@ -17,7 +17,7 @@ from memory.prepared import NOTE_AT_MOST, RULES_AT_MOST, prepare
 from memory.scrub import Scrubber
 from memory.store import MemoryStore
 from memory.types import Chunk, CommitId, NoteFile, Sources
-from tests.memory.store_kit import AT, DAY, HOLD, SHOP, ended, make_store, tables
+from tests.memory.store_kit import AT, AUTHOR, DAY, HOLD, SHOP, ended, make_store, tables
 
 SECRET = "hunter2hunter2"
 NOTE = NoteFile(path="deploy/redis.md", text=f"# Redis\nLog in with {SECRET} by hand.", changed="2026-10-11")
@@ -144,7 +144,7 @@ class Meddled(Scrubber):
 
 
 def meddled(file: Path, act: Callable[[], object]) -> MemoryStore:
-    return MemoryStore(make_store(file)._engine, Meddled(act))
+    return MemoryStore(make_store(file)._engine, Meddled(act), AUTHOR)
 
 
 def test_what_another_process_published_meanwhile_is_not_published_again(file: Path) -> None:
