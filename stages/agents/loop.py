@@ -152,6 +152,8 @@ class Caller:
         tokens_in, tokens_out = (int(getattr(usage, f"{kind}_tokens", 0) or 0) for kind in ("prompt", "completion"))
         if tokens_in == 0 and self._price.input > 0:
             tokens_in = size  # a provider that tells no usage is not free
+        if tokens_out == 0 and self._price.output > 0:
+            tokens_out = tokens(str(getattr(response, "choices", "")))
         price = self._price.of(tokens_in, tokens_out)
         self._limits.after_call(tokens=tokens_in + tokens_out, money=price)
         self._journal.happened(
