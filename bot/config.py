@@ -252,6 +252,13 @@ def _text(path: Path, *, must_exist: bool) -> str:
 
 def hidden_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Values of key variables, and passwords in URLs. A path to a key is not the key."""
-    found = {value for key, value in environment.items() if _KEY_VARIABLE.search(key) and value[:1] not in "/~."}
+    found = {value for key, value in environment.items() if _KEY_VARIABLE.search(key) and not _is_path(value)}
     found |= {password for value in environment.values() for password in _PASSWORD_IN_URL.findall(value)}
     return tuple(sorted(value for value in found if len(value) >= _SECRET_AT_LEAST))
+
+
+def _is_path(value: str) -> bool:
+    # A key in base64 may begin with a slash, and then what follows is no folder of this machine.
+    return value.startswith(("~/", "./", "../")) or (
+        value.startswith("/") and Path("/", value.lstrip("/").partition("/")[0]).exists()
+    )

@@ -250,6 +250,11 @@ def test_paths_short_values_and_other_variables_are_no_secrets(home: Path) -> No
     assert settings.secrets() == ()
 
 
+@pytest.mark.parametrize("key", ["/Zk3+abcd/efgh/ijkl", "//Zk3abcd+efgh", ".Zk3abcdefgh", "~Zk3abcdefgh"])
+def test_sec_17_a_key_that_begins_as_a_path_does_is_a_secret(home: Path, key: str) -> None:
+    assert read(home, AWS_SECRET_ACCESS_KEY=key).secrets() == (key,)
+
+
 def test_a_representation_of_settings_shows_no_secret(home: Path) -> None:
     settings = read(home, 'model_key_variable = "MINE"', MINE="the-model-key", OPENAI_API_KEY="sk-0123456789")
 
