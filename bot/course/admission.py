@@ -113,7 +113,7 @@ def _who(errand: Errand, issue: IssueInfo) -> tuple[Account | None, datetime]:
 
 def _edited_since(errand: Errand, asked: datetime) -> bool:
     edited = errand.forge.body_edited_at(errand.ref, errand.number)
-    return edited is not None and edited > asked
+    return edited is not None and edited >= asked  # GitHub tells whole seconds: in doubt it was later
 
 
 def _of_walls(errand: Errand) -> Refusal | None:

@@ -16,7 +16,12 @@ from memory.signature import signatures
 from tests.memory.signature.test_hostile_texts import SLOWER
 
 MOST_SECONDS: Final = 0.05
-PYTHON: Final = "Traceback (most recent call last):\n  File \"/app/shop/cart.py\", line 3, in total\n    sum(rows)\nKeyError: 'cup'\n"
+PYTHON: Final = """\
+Traceback (most recent call last):
+  File "/app/shop/cart.py", line 3, in total
+    sum(rows)
+KeyError: 'cup'
+"""
 OTHER: Final = (
     'Traceback (most recent call last):\n  File "/app/shop/till.py", line 9, in pay\n    x / 0\n'
     "ZeroDivisionError: division by zero\n"
