@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.book import Book, upgrade_runs
 from bot.run import Opening
+from bot.walls import Wall, Walls
 from memory.database import open_database
 from memory.scrub import Scrubber
 from memory.types import CommitId, RepositoryId, Scope, TicketId
@@ -44,3 +45,8 @@ def ticket(
 
 def opening(of: Ticket | None = None, scope: Scope = SCOPE) -> Opening:
     return Opening(scope=scope, ticket=of or ticket(), base=BASE, place="/home/mira/till", model="offline/repair")
+
+
+def walls(**only: Wall) -> Walls:
+    """These walls, and none beside them."""
+    return Walls(**{"day": Wall(), "repository": Wall(), "actor": Wall(), **only})

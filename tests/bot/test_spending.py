@@ -11,12 +11,6 @@ from pathlib import Path
 import pytest
 
 from bot.book import Book, upgrade_runs
-from bot.budget import budget_of
-from bot.config import Settings, read_settings
-from bot.errors import UnknownSetting, WrongSetting
-from bot.record import read_record
-from bot.run import RunState
-from bot.show import run_text
 from bot.spending import Account, DayLedger, next_day
 from bot.walls import Wall, Walls
 from memory.database import open_database
@@ -24,11 +18,10 @@ from memory.scrub import Scrubber
 from memory.types import RepositoryId, RunId, Scope
 from stages.agents.limits import Budget, Limits
 from stages.errors import LimitReached, ParkCause, Parked
-from tests.bot.kit import TICKET, Script, bed, facts_of, lessons, silent, told
+from tests.bot.books import walls
 from tests.fakes import Clock
 
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
-OPEN = Wall()
 
 
 class Day:
@@ -60,10 +53,6 @@ class Day:
 @pytest.fixture
 def day(tmp_path: Path) -> Day:
     return Day(tmp_path)
-
-
-def walls(**only: Wall) -> Walls:
-    return Walls(**{"day": OPEN, "repository": OPEN, "actor": OPEN, **only})
 
 
 def take(ledger: DayLedger, tokens: int = 0, money: float = 0.0, minutes: float = 0.0) -> None:
@@ -225,21 +214,6 @@ def test_the_budget_asks_the_ledger_before_and_tells_it_after(day: Day) -> None:
         assert connection.execute("SELECT minutes FROM spending").fetchone() == (3.0,)
 
 
-def test_sec_5_13_a_run_goes_on_with_what_a_killed_process_had_taken_for_it(tmp_path: Path) -> None:
-    ground = bed(tmp_path, limits=Limits(money=2.0))
-    app = ground.app()
-    run = app.open_run(TICKET, ground.repository, ground.repository.resolve())
-    account = Account(scope=run.scope, actor="", run=run.id)
-    DayLedger(app.book, account, walls()).reserve(tokens=900, money=1.5, minutes=3.0)
-
-    again = budget_of(run, "acme/one", Limits(money=2.0), (), lambda: False, DayLedger(app.book, account, walls()))
-
-    assert (again.spent.calls, again.spent.tokens, again.spent.money) == (1, 900, 1.5)
-    assert again.spent.minutes >= 3.0
-    with pytest.raises(LimitReached, match="money"):
-        again.before_call(money=0.6)
-
-
 def test_a_call_that_the_run_itself_may_not_make_is_not_counted_for_the_day(day: Day) -> None:
     budget = Budget(Limits(calls=1), clock=Clock(), ledger=day.ledger(walls()))
     budget.before_call()
@@ -248,91 +222,3 @@ def test_a_call_that_the_run_itself_may_not_make_is_not_counted_for_the_day(day:
         budget.before_call()
 
     assert day.rows()[0][2] == 1
-
-
-# --- Through the runner --------------------------------------------------------------------------------------------
-
-
-def test_r19_a_run_waits_for_the_next_day_when_the_day_is_spent_and_goes_on_then(tmp_path: Path) -> None:
-    ground = bed(tmp_path, walls=walls(repository=Wall(calls=2)))
-    script = Script.of()
-    app = ground.app(script)
-
-    run = ground.fix(app)
-
-    assert (run.state, run.park_cause) == (RunState.PARKED, ParkCause.BUDGET)
-    assert run.wake == next_day(app.book.now())
-    assert len(script.asked) == 2
-    assert "calls of this repository's day" in run.park_reason
-    assert lessons(app, run) == ()
-    assert facts_of(app, run)[-1].reason == run.park_reason  # type: ignore[union-attr]
-    with sqlite3.connect(ground.home / "ticketsmith.sqlite") as connection:
-        connection.execute("UPDATE spending SET day = '2020-01-01'")
-    again = ground.app(Script.of())
-    assert again.pursue(run, silent()).state is RunState.PUBLISHED
-
-
-def test_r19_a_run_that_used_up_its_own_budget_is_dropped(tmp_path: Path) -> None:
-    ground = bed(tmp_path, limits=Limits(calls=2))
-    app = ground.app()
-
-    run = ground.fix(app)
-
-    assert told(app, run) == ["final drop: budget"]
-
-
-def test_sec_5_9_where_the_ledger_cannot_be_written_no_call_is_made(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    script = Script.of()
-    app = ground.app(script)
-    run = app.open_run(TICKET, ground.repository, ground.repository.resolve())
-    with sqlite3.connect(ground.home / "ticketsmith.sqlite") as connection:
-        connection.execute("ALTER TABLE spending RENAME TO kept")
-        connection.execute("CREATE VIEW spending AS SELECT * FROM kept")  # can be read, and not be written
-
-    run = app.pursue(run, silent())
-
-    assert script.asked == []
-    assert run.state is RunState.PARKED
-
-
-def test_the_actor_of_a_run_is_kept_and_pays(tmp_path: Path) -> None:
-    ground = bed(tmp_path, walls=walls(actor=Wall(calls=1)))
-    app = ground.app()
-    opened = app.open_run(TICKET, ground.repository, ground.repository.resolve(), actor="github:4711")
-
-    run = app.pursue(opened, silent())
-
-    assert (run.actor, run.park_cause) == ("github:4711", ParkCause.BUDGET)
-    assert "github:4711" in run.park_reason
-    assert " UTC for github:4711" in run_text(read_record(app.book, run.id))
-
-
-# --- Settings ------------------------------------------------------------------------------------------------------
-
-
-def settings(tmp_path: Path, text: str) -> Settings:
-    path = tmp_path / "ticketsmith.toml"
-    path.write_text(text)
-    return read_settings({"HOME": str(tmp_path)}, path)
-
-
-def test_walls_are_read_and_what_is_not_named_stays_usual(tmp_path: Path) -> None:
-    read = settings(tmp_path, "[limits.repository]\ncalls = 9\n[limits.actor]\nmoney = 2\nminutes = 30\n")
-
-    assert read.walls == Walls(repository=Wall(calls=9, money=25.0), actor=Wall(money=2.0, minutes=30.0))
-
-
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("[limits.repositry]\ncalls = 1\n", UnknownSetting),
-        ("[limits.day]\ncall = 1\n", UnknownSetting),
-        ("[limits.day]\nmoney = -1\n", WrongSetting),
-        ("[limits.day]\ncalls = 0\n", WrongSetting),
-        ("[limits]\nactor = 5\n", WrongSetting),
-    ],
-)
-def test_a_wall_that_means_nothing_is_refused(tmp_path: Path, text: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        settings(tmp_path, text)
