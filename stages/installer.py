@@ -198,7 +198,7 @@ def _keep(step: Install, tree: Path, target: Path) -> None:
         target.unlink()
     remove(target)
     target.mkdir()
-    for place in step.keeps:
+    for place in sorted(step.keeps):  # the outer folder takes the inner one with it
         made = tree / place
         if made.is_dir() and made.resolve() == made.absolute():
             (target / place).parent.mkdir(parents=True, exist_ok=True)

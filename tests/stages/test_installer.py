@@ -346,6 +346,14 @@ def test_what_nobody_used_for_long_is_taken_away(world: World) -> None:
     assert not note.exists()
 
 
+def test_a_folder_and_one_in_it_are_kept_whichever_is_named_first(world: World) -> None:
+    step = world.step(script="import os; os.makedirs('a/b/c'); os.makedirs('a/d')", keeps=("a/b", "a"))
+
+    kept = only(world.installer().install(world.base({"lock": "1"}), [step]))
+
+    assert sorted(str(path.relative_to(kept.lent)) for path in kept.lent.rglob("*")) == ["a", "a/b", "a/b/c", "a/d"]
+
+
 # --- what foreign code leaves there ----------------------------------------------------------------------------------
 
 
