@@ -295,6 +295,14 @@ def test_only_so_many_bytes_go_through() -> None:
     assert BODY not in answer
 
 
+def test_what_comes_with_the_head_counts_too() -> None:
+    with serving() as (listed, asked), door([listed], at_most=1_000) as (_, port):
+        for size in (10, 900, 900):
+            said(port, f"POST http://{listed}/{size} HTTP/1.1\r\nContent-Length: {size}\r\n\r\n{'x' * size}".encode())
+
+    assert [path for _, path, _, _ in asked] == ["/10"]
+
+
 def test_closing_ends_connections_that_are_at_work() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         name = f"127.0.0.1:{silent.getsockname()[1]}"
