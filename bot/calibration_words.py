@@ -30,8 +30,7 @@ def tell(made: Renewed, curves: Curves, terminal: Terminal) -> None:
     terminal.line(f"  rests on {_RESTS_ON[found.basis]}")
     terminal.line(f"  questions without an answer that got a note: {share(found.false)}")
     if not found.held:
-        more = f"  that is more than {100 * found.level:g} %: the stricter threshold stays; notes publish all the same"
-        terminal.line(more, Look.BAD)
+        terminal.line(f"  that is more than {100 * found.level:g} %{_missed(found)}", Look.BAD)
     terminal.line(f"  {bound(found)}", Look.GOOD if found.proven else Look.QUIET)
     if found.found.of:
         terminal.line(f"  tickets that got their note: {share(found.found)}")
@@ -46,6 +45,12 @@ def tell(made: Renewed, curves: Curves, terminal: Terminal) -> None:
         terminal.line(f"  kept with memory version {made.version.number}, and carried by the next ones", Look.GOOD)
     _bars(curves.spread, curves.chosen.threshold, terminal)
     _table(curves, terminal)
+
+
+def _missed(found: Calibration) -> str:
+    if found.basis is Basis.PREVIOUS:
+        return ": the stricter threshold stays; notes publish all the same"
+    return "; none was stricter before, so it is taken all the same, and notes publish"
 
 
 def share(one: Share) -> str:
@@ -116,7 +121,7 @@ def _bar(part: float) -> str:
 
 
 def _table(curves: Curves, terminal: Terminal) -> None:
-    rows = [_row(point) for point in curves.points]
+    rows = dict.fromkeys(_row(point) for point in curves.points)  # few questions have one threshold at several levels
     terminal.table(
         ("threshold", "got a note without an answer", "found their note"), [*rows, _row(curves.chosen, "→ ")]
     )

@@ -83,18 +83,23 @@ class Upkeep:
     ) -> Renewed:
         """Measure, and publish a version that carries the result.
 
-        Where the threshold lets in more than `level` of what was measured, the threshold before stays; where there is
-        none, or another level was asked for then, the measured one, which is the stricter of what there is.
+        Where the threshold lets in more than `level` of what was measured, a stricter one from before stays; where
+        there is none, or another level was asked for then, the measured one is taken all the same.
         Raises IndexUnusable.
         """
         index = self._index(version)
         measured = measure(index, version.scope, at, labelled, level, told)
         before = self._store.calibration(version)
-        if not measured.calibration.held and before and before.fits and before.level == level:
-            measured = measured.at(max(before.threshold, measured.calibration.threshold), Basis.PREVIOUS)
+        if before and _stays(before, measured.calibration):
+            measured = measured.at(before.threshold, Basis.PREVIOUS)
         few = index.totals.notes < FEW_NOTES
         carrying = None if few else self._store.keep_calibration(version, measured.calibration)
         return Renewed(measured=measured, before=before, version=carrying)
 
     def _index(self, version: MemoryVersion) -> Index:
         return self._search.open(version.digest, lambda: self._store.chunks(version))
+
+
+def _stays(before: Calibration, now: Calibration) -> bool:
+    """Whether the threshold before is kept: it answers the same question, is stricter, and `now` lets in too much."""
+    return not now.held and before.fits and before.level == now.level and before.threshold > now.threshold

@@ -62,17 +62,27 @@ def test_json_has_every_figure(tmp_path: Path) -> None:
     assert [point["false_admission"]["of"] for point in found["curve"]] == [110] * 7
 
 
-def test_where_notes_find_their_siblings_that_is_said_and_the_stricter_threshold_stays(tmp_path: Path) -> None:
+def test_where_notes_find_their_siblings_that_is_said_each_time(tmp_path: Path) -> None:
     pairs = {f"{FOLDER}/n{n}.md": topic(n // 2).text + f" part{n}" for n in range(40)}
     typed = line(tmp_path, pairs)
 
     first = typed.type("memory", "calibrate", *typed.at).stdout
     second = typed.type("memory", "calibrate", *typed.at).stdout
 
-    assert "that is more than 1 %: the stricter threshold stays; notes publish all the same" in first
+    assert "that is more than 1 %; none was stricter before, so it is taken all the same, and notes publish" in first
     assert "rests on public reports" in first
-    assert "rests on the calibration before" in second
+    assert "rests on public reports" in second
     assert f"  before: threshold {fixed_threshold(40):.3f}, 40 notes" in second
+
+
+def test_a_threshold_of_the_table_is_told_once(tmp_path: Path) -> None:
+    typed = line(tmp_path, notes(40))
+
+    told = typed.type("memory", "calibrate", *typed.at).stdout
+
+    rows = re.findall(r"^ (\d\.\d{3}  .*?) *$", told, re.MULTILINE)
+    assert rows
+    assert len(rows) == len(set(rows))
 
 
 @pytest.mark.parametrize("tickets", [True, False])

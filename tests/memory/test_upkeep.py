@@ -145,6 +145,23 @@ def test_the_threshold_before_stays_when_the_new_one_lets_in_more_than_asked(
     assert (made.measured.calibration.basis, made.measured.calibration.threshold) == (Basis.PREVIOUS, 0.93)
 
 
+@pytest.mark.parametrize(
+    "earlier",
+    [calibration(threshold=0.1), calibration(threshold=0.93, level=0.05), calibration(threshold=0.93, algorithm="c0")],
+    ids=["looser", "for another level", "of other scores"],
+)
+def test_a_threshold_before_that_is_no_stricter_answer_gives_way_to_the_measured_one(
+    store: MemoryStore, upkeep: Upkeep, earlier: Calibration
+) -> None:
+    alike = [replace(topic(n // 2), path=f"n{n:03}.md", text=topic(n // 2).text + f" part{n}") for n in range(60)]
+    before = store.keep_calibration(published(store, alike), earlier)
+
+    made = upkeep.calibrate(before, NOW).measured.calibration
+
+    assert not made.held
+    assert (made.basis, made.threshold) == (Basis.FIXED, fixed_threshold(60))
+
+
 def test_without_one_before_what_was_measured_is_kept_though_it_lets_in_more(
     store: MemoryStore, upkeep: Upkeep
 ) -> None:
