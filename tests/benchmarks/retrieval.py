@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     corpora = _corpora(given.notes, given.queries)
     dev = {corpus.name: corpus for corpus in _corpora(given.thresholds_from, given.thresholds_from)}
-    report = {"algorithm": ALGORITHM, "corpora": [_measured(corpus, dev, corpora) for corpus in corpora]}
+    report = {"algorithm": ALGORITHM, "corpora": [_measured(corpus, dev, corpora, given.levels) for corpus in corpora]}
     print(json.dumps(report, indent=2) if given.json else "\n".join(_told(report["corpora"])))
     return 0
 
@@ -52,6 +52,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace | None:
     parser.add_argument("--notes", type=Path, default=beside)
     parser.add_argument("--queries", type=Path)
     parser.add_argument("--thresholds-from", type=Path)
+    parser.add_argument("--levels", type=_levels, default=LEVELS, help="shares of false admissions: 0.01,0.03,0.05")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     given.queries = given.queries or given.notes
@@ -64,6 +65,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace | None:
     return given
 
 
+def _levels(written: str) -> tuple[float, ...]:
+    levels = tuple(float(level) for level in written.split(","))
+    if not all(0 < level < 1 for level in levels):
+        raise ValueError(written)
+    return levels
+
+
 def _corpora(notes: Path | None, queries: Path | None) -> list[Corpus]:
     if notes is None or queries is None:
         return []
@@ -73,7 +81,9 @@ def _corpora(notes: Path | None, queries: Path | None) -> list[Corpus]:
     return [read(notes / name, queries / name) for name in names if (queries / name / "queries.jsonl").is_file()]
 
 
-def _measured(corpus: Corpus, dev: Mapping[str, Corpus], all_of_them: Sequence[Corpus]) -> dict[str, object]:
+def _measured(
+    corpus: Corpus, dev: Mapping[str, Corpus], all_of_them: Sequence[Corpus], levels: Sequence[float]
+) -> dict[str, object]:
     other = dev.get(corpus.name)
     return {
         "name": corpus.name,
@@ -81,7 +91,7 @@ def _measured(corpus: Corpus, dev: Mapping[str, Corpus], all_of_them: Sequence[C
         "questions": len(corpus.questions),
         "thresholds": "other questions" if other else "these questions",
         "settings": {
-            setting: _setting(parts, dict(_settings(other))[setting] if other else parts, all_of_them)
+            setting: _setting(parts, dict(_settings(other))[setting] if other else parts, all_of_them, levels)
             for setting, parts in _settings(corpus)
         },
     }
@@ -93,7 +103,9 @@ def _settings(corpus: Corpus) -> Iterator[tuple[str, list[Corpus]]]:
     yield "whole", [corpus]
 
 
-def _setting(parts: Sequence[Corpus], dev: Sequence[Corpus], all_of_them: Sequence[Corpus]) -> dict[str, object]:
+def _setting(
+    parts: Sequence[Corpus], dev: Sequence[Corpus], all_of_them: Sequence[Corpus], levels: Sequence[float]
+) -> dict[str, object]:
     asked = _asked(parts)
     learned = asked if dev is parts else _asked(dev)
     sizes = [len(part.notes) for part in parts]
@@ -101,11 +113,11 @@ def _setting(parts: Sequence[Corpus], dev: Sequence[Corpus], all_of_them: Sequen
     return {
         "notes_in_index": [min(sizes), max(sizes)],
         **{
-            name: {f"{level:g}": _at(level, asked[name], learned[name], strange[name]) for level in LEVELS}
+            name: {f"{level:g}": _at(level, asked[name], learned[name], strange[name]) for level in levels}
             for name in _OPEN
         },
-        "without_labels": _without_labels(asked["calibrated"], parts, strange["calibrated"]),
-        "answer_struck_off": {name: _struck(asked[name]) for name in _OPEN},
+        "without_labels": _without_labels(asked["calibrated"], parts, strange["calibrated"], levels),
+        "answer_struck_off": {name: _struck(asked[name], levels) for name in _OPEN},
         "per_word_at_1.8": _counted([SEED] * len(parts), asked["per_word"], strange["per_word"]),
         "milliseconds": {
             name: round(milliseconds(parts[0], rule), 3)
@@ -135,17 +147,19 @@ def _at(level: float, asked: Answers, learned: Answers, strange: Sequence[tuple[
     return {"threshold": round(threshold, 4), **_counted([threshold] * parts, asked, strange)}
 
 
-def _struck(asked: Answers) -> dict[str, object]:
+def _struck(asked: Answers, levels: Sequence[float]) -> dict[str, object]:
     """Recall where words are counted with the answer when false admission is: for comparison, not to be believed."""
     other = [(number, replace(one, false=one.struck)) for number, one in asked]
-    return {f"{level:g}": _at(level, other, other, ()) for level in LEVELS}
+    return {f"{level:g}": _at(level, other, other, ()) for level in levels}
 
 
-def _without_labels(asked: Answers, parts: Sequence[Corpus], strange: Sequence[tuple[int, float]]) -> dict[str, object]:
+def _without_labels(
+    asked: Answers, parts: Sequence[Corpus], strange: Sequence[tuple[int, float]], levels: Sequence[float]
+) -> dict[str, object]:
     """Each index with the threshold that it calibrates by itself, by level."""
-    made = [_calibrations(part) for part in parts]
+    made = [_calibrations(part, levels) for part in parts]
     found: dict[str, object] = {}
-    for at, level in enumerate(LEVELS):
+    for at, level in enumerate(levels):
         thresholds = [of_part[at].threshold for of_part in made]
         found[f"{level:g}"] = {
             "thresholds": [round(threshold, 4) for threshold in thresholds],
@@ -155,10 +169,10 @@ def _without_labels(asked: Answers, parts: Sequence[Corpus], strange: Sequence[t
     return found
 
 
-def _calibrations(part: Corpus) -> list[Calibration]:
+def _calibrations(part: Corpus, levels: Sequence[float]) -> list[Calibration]:
     with opened(part.chunks) as (shelf, search):
         index = search.open(VERSION.digest, lambda: shelf.chunks(VERSION))
-        return [measure(index, SCOPE, datetime(2026, 1, 1, tzinfo=UTC), level=level).calibration for level in LEVELS]
+        return [measure(index, SCOPE, datetime(2026, 1, 1, tzinfo=UTC), level=level).calibration for level in levels]
 
 
 def _counted(thresholds: Sequence[float], asked: Answers, strange: Sequence[tuple[int, float]]) -> dict[str, object]:

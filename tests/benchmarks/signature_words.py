@@ -24,6 +24,8 @@ def told(figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"tracebacks in issues read: {_share(figures['issues']['tracebacks_read'])}"
         yield f"issues with a signature: {_share(figures['issues']['tickets_with_signature'])}"
     yield f"pairs right: {_share(figures['pairs']['right'])} {' '.join(figures['pairs']['wrong'])}".rstrip()
+    weak = figures["pairs"]["by_words_alone"]
+    yield f"pairs that meet by words alone, which offers no lesson: {len(weak)} {' '.join(weak)}".rstrip()
     for change, share in figures["changes"].items():
         yield f"same keys after {change}: {_share(share)}"
     yield f"time for one text: {figures['time']}"

@@ -47,6 +47,22 @@ def test_figures_come_with_intervals_and_the_seeds_rule_beside_ours(
     assert whole["milliseconds"]["calibrated"] > 0
 
 
+def test_levels_can_be_named(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--notes", str(data), "--levels", "0.015,0.2", "--json"]) == 0
+
+    (corpus,) = json.loads(capsys.readouterr().out)["corpora"]
+    whole = corpus["settings"]["whole"]
+    assert [list(whole[one]) for one in ("calibrated", "per_word", "without_labels")] == [["0.015", "0.2"]] * 3
+
+
+@pytest.mark.parametrize("levels", ["none", "0", "1", "0.01,2"])
+def test_a_level_that_is_no_share_is_refused(data: Path, levels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--notes", str(data), "--levels", levels])
+
+    assert "--levels" in capsys.readouterr().err
+
+
 def test_people_get_lines(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--notes", str(data.parent)]) == 0
 

@@ -60,6 +60,7 @@ def test_all_figures_come_with_counts_and_bounds(data: Path, capsys: pytest.Capt
     assert figures["pairs"] == {
         "right": {"hits": 1, "of": 1, "share": 1.0, "low": 0.025, "high": 1.0},
         "wrong": [],
+        "by_words_alone": [],
     }
     assert all(figure["share"] == 1.0 for figure in figures["changes"].values())
 
@@ -74,6 +75,26 @@ def test_a_wrong_pair_is_named_and_ends_with_an_exit_status(data: Path, capsys: 
     told = capsys.readouterr().out
     assert "pairs right: 0.000 [0.000, 0.975] of 1 one" in told
     assert "python, raised inside the program: F1 1.000" in told
+
+
+def test_a_pair_that_meets_by_words_alone_is_named_for_it_is_offered_no_lesson(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = json.loads((data / "pairs.jsonl").read_text())["a"].replace(
+        "IndexError: list index out of range", "ModuleNotFoundError: No module named 'psycopg_pool'"
+    )
+    pair = {"id": "bare", "a": trace, "b": "`ModuleNotFoundError: No module named 'psycopg_pool'`", "same": True}
+    (data / "pairs.jsonl").write_text(json.dumps(pair))
+
+    status = main(["--traces", str(data / "traces"), "--pairs", str(data / "pairs.jsonl")])
+
+    assert status == 0
+    assert "pairs that meet by words alone, which offers no lesson: 1 bare" in capsys.readouterr().out
+
+
+def test_data_that_was_named_and_is_missing_is_an_error(data: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["--traces", str(data / "nowhere"), "--pairs", str(data / "pairs.jsonl")])
 
 
 @pytest.mark.parametrize(
