@@ -22,7 +22,7 @@ from memory.errors import Told
 
 TAKES_AT_MOST: Final = 5
 """A job that ended five processes without coming one step further is given up: more tries cost money."""
-PATIENCE: Final = timedelta(minutes=2)
+PATIENCE: Final = timedelta(minutes=5)
 """Not sooner: a worker that is ended again and again by somebody else is no fault of its jobs."""
 LEAVES_WITHIN_SECONDS: Final = 30.0
 _AGAIN: Final = timedelta(minutes=1)

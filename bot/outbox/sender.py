@@ -19,6 +19,7 @@ from bot.outbox.words import Words
 Found = TypeVar("Found")
 
 SHOWN_AFTER_SECONDS: Final = 1.0  # GitHub's lists are a little behind
+ON_ITS_WAY_SECONDS: Final = 5.0  # at most, for a request whose sender is gone
 ISSUES: Final[Permissions] = {"issues": "write"}
 PULLS: Final[Permissions] = {"pull_requests": "write"}
 CHECKS: Final[Permissions] = {"checks": "write"}
@@ -71,8 +72,11 @@ class Sender:
 
         Raises Unreachable when it is not there after two tries.
         """
-        if not fresh and (found := look()) is not None:
-            return found
+        if not fresh:
+            # What a process sent in the moment of its death may still be on its way.
+            self.lane.rest(ON_ITS_WAY_SECONDS)
+            if (found := look()) is not None:
+                return found
         try:
             return make()
         except Unreachable:

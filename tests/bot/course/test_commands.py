@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.course.points import CourseStep, Moment
 from bot.course.waking import wake
 from bot.engine.outcome import Settled
 from bot.run import RunState
@@ -119,6 +120,23 @@ def test_r37_requeue_sends_the_patch_back_with_a_note_that_the_next_attempt_read
     assert town.told(issue) == ["hold: finding", "refix", "pass-after-hold"]
     assert len(town.pulls()) == 1
     town.check()
+
+
+def test_r37_while_a_patch_that_was_sent_back_is_worked_on_the_label_says_so(found: Callable[..., Town]) -> None:
+    seen: list[list[str]] = []
+
+    def look(step: CourseStep, moment: Moment) -> None:
+        if (step, moment) == (CourseStep.PURSUE, Moment.BEFORE_EFFECT):
+            seen.append(town.own_labels(issue))
+
+    town = found(script=Script.of(refix=writes("price.txt", "3\n")))
+    issue = town.solved()
+    town.reached = look
+    town.say(issue, "/ticketsmith requeue A line break is missing.")
+    town.drain()
+
+    assert seen == [["ticketsmith:working"]]
+    assert town.own_labels(issue) == ["ticketsmith:pr"]
 
 
 def test_requeue_of_a_run_that_is_over_begins_another_that_reads_the_note(found: Callable[..., Town]) -> None:

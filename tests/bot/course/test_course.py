@@ -21,6 +21,9 @@ def test_a_labelled_issue_becomes_a_draft_pull_request(town: Town) -> None:
     assert town.own_labels(issue) == ["ticketsmith:pr"]
     assert len(town.comments(issue)) == 1
     assert f"see #{pull.number}" in town.comments(issue)[0]
+    assert run.branch == town.branches()[0]
+    assert "| attempt 1 | exit 0" in pull.body
+    assert "- `price.txt`, line 1" in pull.body
     (check,) = town.shop.checks.values()
     assert (check.conclusion, check.head_sha) == ("success", pull.pull.head_sha)
     town.check()

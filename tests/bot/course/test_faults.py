@@ -9,6 +9,7 @@ import pytest
 
 from bot.book import utc_now
 from bot.engine.outcome import Settled, Waits
+from bot.outbox.sender import ON_ITS_WAY_SECONDS
 from bot.run import RunState
 from stages.errors import ParkCause
 from tests.bot.course.town import Town
@@ -221,3 +222,17 @@ def test_r27_a_whole_run_asks_github_40_times_at_most(found: Callable[..., Town]
 
     assert town.run(issue).state is RunState.PUBLISHED
     assert town.github.api_requests - before <= 40
+
+
+def test_f41_what_a_process_sent_before_it_died_is_given_time_to_arrive_before_it_is_sent_again(town: Town) -> None:
+    town.github.fault(r"POST .*/issues/1/comments", status=503, times=2)
+    issue = town.labelled()
+    town.drain()
+    town.again()
+    town.clock.slept.clear()
+    town.clock.ahead += timedelta(minutes=3)
+
+    town.take_last_again()
+
+    assert ON_ITS_WAY_SECONDS in town.clock.slept
+    published_once(town, issue)

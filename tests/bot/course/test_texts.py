@@ -13,11 +13,29 @@ from bot.course.course import Course, PullState
 from bot.course.evidence import Evidence, Used
 from bot.course.markdown import fenced, plain, quoted
 from bot.course.mode import Mode
+from bot.course.outcomes import is_ending, said
 from bot.course.texts import Now, announced, gate_lines, pull_body, pull_title, status
-from bot.facts import Checked, Judged
+from bot.facts import Checked, Judged, outcome_of
 from bot.forge.types import Account, AccountKind, RepositoryRef
 from bot.run import Run, RunState
-from memory.types import CheckId, CommitId, Record, RunId, TicketId
+from memory.types import (
+    CheckId,
+    CommitId,
+    Drop,
+    DropCause,
+    Edit,
+    Ending,
+    Hold,
+    HoldCause,
+    NotOurs,
+    NotOursCause,
+    Record,
+    RunId,
+    TicketId,
+    Verify,
+    VerifyOutcome,
+    Where,
+)
 from stages.agents.limits import Spent
 from stages.errors import ParkCause
 from stages.ticket import Ticket
@@ -35,6 +53,10 @@ def a_run(state: RunState = RunState.WORKING, **more: Any) -> Run:
         "base": CommitId("c" * 40), "place": "", "model": "m", "level": "", "created": NOW, "updated": NOW,
     }  # fmt: skip
     return Run(**{**given, **more})
+
+
+def an_edit(line: int) -> Edit:
+    return Edit(path="till.py", line=line, digest="0" * 12)
 
 
 def a_course(**more: Any) -> Course:
@@ -61,7 +83,13 @@ def a_course(**more: Any) -> Course:
         (a_run(RunState.PUBLISHED), a_course(pull=12, pull_state=PullState.MERGED), "Merged."),
         (a_run(RunState.PUBLISHED), a_course(pull=12, hands_off=True), "hands off"),
         (a_run(RunState.PUBLISHED), a_course(), "The gate passed"),
-        (a_run(RunState.ENDED, outcome="drop: stopped"), a_course(), "Over: drop: stopped"),
+        (
+            a_run(RunState.ENDED, outcome="not-ours: duplicate"),
+            a_course(),
+            "another patch that is out repairs the same",
+        ),
+        (a_run(RunState.ENDED, outcome="drop: [x](y)"), a_course(), "Over: drop: \\[x\\]\\(y\\)"),
+        (a_run(RunState.ENDED, outcome="drop: stopped"), a_course(), "**Stopped.**"),
     ],
 )
 def test_the_status_says_where_the_run_stands(run: Run, course: Course, says: str) -> None:
@@ -77,6 +105,34 @@ def test_r19_the_status_shows_time_cost_and_what_memory_gave() -> None:
     assert "2 min 30 s" in text
     assert "$0.25, 3 calls, 1,200 tokens" in text
     assert "1 lesson, 0 notes (version 4)" in text
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        *(Hold(where=Where.GATE, cause=cause, attempt=1) for cause in HoldCause),
+        *(Drop(cause=cause) for cause in DropCause),
+        *(NotOurs(cause=cause, proof=()) for cause in NotOursCause),
+        *(Verify(outcome=outcome) for outcome in VerifyOutcome),
+    ],
+)
+def test_every_final_ending_is_said_in_a_sentence(ending: Ending) -> None:
+    assert is_ending(outcome_of(ending))
+    assert ": " + outcome_of(ending).partition(": ")[2] not in said(outcome_of(ending))
+
+
+def test_a_run_that_is_over_tells_in_code_s_words_how_it_came_to_that() -> None:
+    run = a_run(RunState.ENDED, outcome="not-ours: duplicate")
+
+    text = status(
+        run, a_course(), Evidence(told="the same failure is fixed on branch x <b>", summary="A model."), Now()
+    )
+
+    assert "\nthe same failure is fixed on branch x \\<b\\>\n" in text
+
+
+def test_a_remark_is_acknowledged_without_a_stage() -> None:
+    assert "**At work**" in status(a_run(), a_course(), Evidence(), Now(note="It is read.", passing=True))
 
 
 def test_held_attempts_are_listed_with_their_reasons() -> None:
@@ -128,7 +184,9 @@ def test_a_pull_request_tells_cause_change_evidence_lessons_and_what_is_left() -
     evidence = Evidence(
         cause="<b>Off</b> by one, says @ada; closes #9",
         summary="Subtracts one.",
-        judged=replace(PASSED, flaky=(CheckId("flips"),), noticed=("look at setup.py",)),
+        judged=replace(
+            PASSED, edits=(an_edit(3), an_edit(9)), flaky=(CheckId("flips"),), noticed=("look at setup.py",)
+        ),
         checks=(check,),
         held=(Judged(attempt=1, cause="check"),),
         used=Used(lessons=(lesson,), notes=(note,), version=3),
@@ -142,6 +200,7 @@ def test_a_pull_request_tells_cause_change_evidence_lessons_and_what_is_left() -
     assert "`redis.md#failover`, score 0.50" in body
     assert "| `pytest` | attempt 2 | exit 0, 3 passed, 0 failed |" in body
     assert "- look at setup.py" in body
+    assert "- `till.py`, line 3, 9" in body
     assert "> \\<b\\>Off\\</b\\> by one, says \\@ada; closes \\#9" in body
     assert "Asked for by `mira`" in body
 

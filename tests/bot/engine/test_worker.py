@@ -272,7 +272,7 @@ def test_r17_f43_what_a_frozen_process_had_in_hands_is_taken_over(shop: Shop, tm
 def test_f45_a_job_whose_workers_are_ended_by_somebody_else_is_not_given_up_at_once(shop: Shop) -> None:
     takes = [shop.taken.take(1, progress=3) for _ in range(8)]
     now = shop.book.now()
-    shop.book.now = lambda: now + timedelta(minutes=3)
+    shop.book.now = lambda: now + timedelta(minutes=6)
 
     later = shop.taken.take(1, progress=3)
     further = shop.taken.take(1, progress=4)

@@ -205,11 +205,11 @@ def test_r26_after_a_secondary_limit_without_a_time_nothing_is_sent_for_ninety_s
     for _ in range(2):
         with pytest.raises(RateLimited) as limited:
             post.outbox.status(RUN, post.ref, 1, "Working on it.")
+        waits.append((limited.value.until - post.clock()).total_seconds())
         sent = len(post.github.requests)
         with pytest.raises(RateLimited):
             post.outbox.status(RUN, post.ref, 1, "Working on it.")
         assert len(post.github.requests) == sent
-        waits.append((limited.value.until - post.clock()).total_seconds())
         post.clock.ahead = limited.value.until - post.clock() + post.clock.ahead
 
     post.outbox.status(RUN, post.ref, 1, "Working on it.")
