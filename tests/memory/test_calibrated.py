@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,32 @@ def test_near_twins_count_as_one_and_are_told_apart_by_their_environment(tmp_pat
 
     assert [record.id for record in context.notes.shown] == ["staging.md"]
     assert context.rule == "calibrated"
+
+
+def test_a_twin_takes_nothing_from_the_lead_of_its_note(tmp_path: Path) -> None:
+    text = REDIS.text + " " + " ".join(f"step{n} of the recovery" for n in range(12))
+    twins = [note(f"{name}.md", f"{text}\nOn {name} only.") for name in ("staging", "production")]
+
+    judged = RULE.judge(_index(tmp_path, *twins, *filler(60)), asking(TITLE, body=BODY))
+
+    leads = [re.findall(r"(?:clear of the next note by |\+)(\d\.\d\d)", one.why) for one in judged.scored[:2]]
+    assert [[float(lead) > 0.3 for lead in of_one] for of_one in leads] == [[True] * 3] * 2
+
+
+def test_a_title_of_one_word_is_never_found_whole(tmp_path: Path) -> None:
+    page = note("page.md", "# Sentinel\nPromote the replica of the redis cache.")
+
+    judged = RULE.judge(_index(tmp_path, page, *filler(60)), asking(TITLE, body=BODY))
+
+    assert "0.50 of its title is in the ticket" in judged.scored[0].why
+
+
+def test_a_ticket_that_has_only_common_words_has_candidates(tmp_path: Path) -> None:
+    pages = [note(f"{n}.md", f"# Restart number{n}\nRestart the worker.") for n in range(20)]
+
+    judged = RULE.judge(_index(tmp_path, *pages, *filler(40)), asking("Restart the worker"))
+
+    assert len(judged.scored) == 20
 
 
 def test_identifiers_in_a_title_are_matched_by_their_parts(tmp_path: Path) -> None:

@@ -90,9 +90,10 @@ def test_r19_a_calibration_of_another_repository_is_never_seen(store: MemoryStor
         (topics(66), None),
         (topics(67), Due.NOTES),
         (topics(53), Due.NOTES),
+        ([replace(one, text=one.text + " more") if n < 6 else one for n, one in enumerate(topics(60))], None),
         ([replace(one, text=one.text + " more") if n < 7 else one for n, one in enumerate(topics(60))], Due.NOTES),
     ],
-    ids=["the same", "six more", "seven more", "seven fewer", "seven edited"],
+    ids=["the same", "six more", "seven more", "seven fewer", "six edited", "seven edited"],
 )
 def test_it_is_due_when_more_than_a_tenth_of_the_notes_changed(
     store: MemoryStore, upkeep: Upkeep, notes: list[NoteFile], due: Due | None
