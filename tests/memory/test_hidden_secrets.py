@@ -146,6 +146,10 @@ HIDDEN_TOKENS |= {
     name: HIDING[name] for name in ("base64 for urls", "url whole", "json escapes", "html", "hex escapes")
 }
 HIDDEN_TOKENS |= {name: HIDING[name] for name in ("hex capitals", "full width", "variations", "tags", "directions")}
+HIDDEN_TOKENS |= {
+    f"base64 behind {before}": lambda value, before=before: before + HIDING["base64"](value)  # type: ignore[misc]
+    for before in ("a", "ab", "ab_")
+}
 ISSUED = (
     TOKEN,
     "github_pat_" + "11ABCDEFG0abcdefghijkl_MNOPQRSTUVWXYZ0123456789",

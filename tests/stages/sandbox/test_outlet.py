@@ -186,6 +186,28 @@ def test_a_second_request_on_a_connection_reaches_no_other_host() -> None:
         assert never == []
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Host: other",
+        "HOST:other",
+        "Connection: keep-alive",
+        "Keep-Alive: 9",
+        "Proxy-Connection: x",
+        "Upgrade: h2c",
+        "TE: x",
+    ],
+)
+def test_what_is_said_to_the_proxy_goes_no_further(header: str) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(f"GET http://h.example/a HTTP/1.1\r\n{header}\r\nAccept: x\r\n\r\n".encode())
+
+        request = read_request(ours)
+
+    assert request.forwarded == b"GET /a HTTP/1.1\r\nHost: h.example\r\nAccept: x\r\nConnection: close\r\n\r\n"
+
+
 def test_what_is_posted_arrives() -> None:
     with serving() as (listed, asked), door([listed]) as (_, port):
         said(port, f"POST http://{listed}/v1 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello".encode())
