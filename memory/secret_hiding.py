@@ -1,6 +1,6 @@
 """Tokens that nobody configured and somebody hid: spaced, reversed, escaped, laced with invisible signs, encoded.
 
-Not found are tokens that were compressed, encrypted, shifted, encoded twice or broken over lines.
+Not found are tokens that were compressed, encrypted, shifted, encoded twice or in another way, or broken over lines.
 """
 
 from __future__ import annotations

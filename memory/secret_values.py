@@ -1,8 +1,8 @@
 """Configured secrets in a text: as they are, cut, spaced, reversed, escaped, or encoded in hex or base64.
 
 A text is compared by its letters and digits alone, in one case, so that neither blanks, line breaks nor invisible
-characters between them hide a value. Not found are values that were compressed, encrypted, shifted letter by letter or
-spelt out: what must not leave must not be reachable at all; this is the net below that wall.
+characters between them hide a value. Not found are values that were compressed, encrypted, shifted letter by letter,
+spelt out or encoded in another way: what must not leave must not be reachable at all; this is the net below that wall.
 """
 
 from __future__ import annotations

@@ -75,6 +75,10 @@ OUT_OF_REACH: dict[str, Callable[[str], str]] = {
     "doubled": lambda value: "".join(character * 2 for character in value),
     "compressed": lambda value: base64.b64encode(gzip.compress(value.encode(), mtime=0)).decode(),
     "encoded twice": lambda value: base64.b64encode(base64.b64encode(value.encode())).decode(),
+    "base32": lambda value: base64.b32encode(value.encode()).decode(),
+    "base85": lambda value: base64.b85encode(value.encode()).decode(),
+    "two bytes each": lambda value: value.encode("utf-16-le").hex(),
+    "numbers": lambda value: ", ".join(str(ord(character)) for character in value),
     "spelt out": lambda value: ", ".join(f"letter {character}" for character in value),
 }
 
