@@ -160,7 +160,13 @@ class Attempts:
             checks=base.checks,
             workspace=self._bench.gate_name,
         )
-        return self._pursuit.once("gate", _GATE, lambda: self._bench.judge(attempt), attempt=number)
+
+        def judged() -> GateReport:
+            report = self._bench.judge(attempt)
+            self._pursuit.tell(*facts.checked_by(report))
+            return report
+
+        return self._pursuit.once("gate", _GATE, judged, attempt=number)
 
     def _verdict(
         self, case: Case, workspace: Workspace, found: Found, patch: Patch, report: GateReport, number: int

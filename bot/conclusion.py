@@ -31,6 +31,8 @@ WHY_STOPPED: Final[Mapping[DropCause, str]] = {
     DropCause.DELETED: "its issue was deleted",
     DropCause.SUPERSEDED: "another run took its place",
 }
+_SEEN_AT_MOST: Final = 5  # lines
+HOW_IT_ENDED: Final = "the run is over"
 _SAYS_NO_MORE: Final = frozenset({*WHY_STOPPED, DropCause.BUDGET})
 
 
@@ -70,7 +72,8 @@ class Conclusion:
         if diff and not leaks:  # a secret may be in it that shows only where its lines stand together
             self._publisher.keep(run, diff)
         self._pursuit.journal.at("end")
-        self._pursuit.tell(facts.Summarised(text=summary))
+        because = "; ".join((end.told, *end.seen[:_SEEN_AT_MOST]))
+        self._pursuit.tell(facts.Decided(what=HOW_IT_ENDED, because=because), facts.Summarised(text=summary))
         self._pursuit.stores.runs.save_spent(run.id, self._pursuit.budget.spent)
         self._pursuit.record(
             end.ending,

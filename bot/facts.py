@@ -207,10 +207,18 @@ def checked(report: CheckReport, on: str) -> Checked:
     )
 
 
+def checked_by(report: GateReport) -> tuple[Checked, ...]:
+    """What the gate ran."""
+    on = f"attempt {report.attempt}"
+    alone = (checked(report.reproduction, f"{on}, the reproduction alone"),) if report.reproduction else ()
+    return (*alone, *(checked(one, on) for one in report.checks))
+
+
 def found(diagnosed: Diagnosed) -> Found:
     """A diagnosis in the model's words, and the test that code ran."""
     shown = diagnosed.reproduction
-    fields = {"cause": diagnosed.cause, "files": ", ".join(diagnosed.files)}
+    quoted = {"quote": diagnosed.quote} if diagnosed.quote else {}
+    fields = {"cause": diagnosed.cause, **quoted, "files": ", ".join(diagnosed.files)}
     if shown is not None:
         fields["reproduction"] = f"{shown.test}, {'written for this ticket' if shown.path else 'known before'}"
     elif diagnosed.absent is not None:

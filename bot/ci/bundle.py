@@ -13,13 +13,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from bot.errors import WrongInput
 from bot.events import EventStore, kind_of_fact
-from bot.facts import KINDS, Checked, EventRecord, Fact, Found, Judged, Summarised
+from bot.facts import KINDS, Checked, Decided, EventRecord, Fact, Found, Judged, Summarised
 from memory.types import RunId
 from stages.errors import ParkCause
 
 FORMAT: Final = 1
 BUNDLE_AT_MOST: Final = 32 * 1024 * 1024  # bytes
-CARRIED: Final = (Judged, Checked, Found, Summarised)
+CARRIED: Final = (Judged, Checked, Decided, Found, Summarised)
 """What people are shown of a run. Prompts, answers and tool calls stay where they were."""
 
 

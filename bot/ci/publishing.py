@@ -19,6 +19,7 @@ from bot.course.delivery import Delivery
 from bot.course.errand import Errand
 from bot.course.leaving import Leaving
 from bot.course.may import May
+from bot.course.outcomes import is_ending
 from bot.errors import BotError
 from bot.forge.github import Forge
 from bot.job import JobKind, NewJob
@@ -28,7 +29,6 @@ from bot.repository_config import policy_of
 from bot.run import Opening, Run, RunState
 from bot.sources import default_commit, read_config
 from memory.log import merged, restore, written
-from memory.text import one_line
 from memory.types import CommitId, EndingKind, RunId
 from stages.admission import Admission
 from stages.diff import compare
@@ -39,10 +39,8 @@ from stages.remote import fault, follows, trusted
 from stages.repository import Repository
 from stages.ticket import Ticket
 
-_OUTCOME_AT_MOST: Final = 100  # characters
 _FETCH_SECONDS: Final = 120.0
 _EARLIER: Final = "refs/ticketsmith/earlier"
-_ENDINGS: Final = tuple(kind.value for kind in EndingKind)
 
 
 class BundleRefused(BotError):
@@ -61,13 +59,15 @@ class PublishingJob:
             raise BundleRefused(reason="the bundle is about another issue than the event")
         errand = errand_of(job, self._app, self._forge, self._log, me=self._me)
         commanded = job.kind is not JobKind.START
-        if bundle.state is BundleState.REFUSED:
-            if bundle.tell:
-                errand.answer(f"Not begun: {bundle.said}.")
-            return f"refused: {bundle.said}"
         admitted = admit(errand, commanded=commanded)
         if isinstance(admitted, Refusal):
-            return f"no longer wanted: {admitted.why}"
+            if bundle.state is not BundleState.REFUSED:
+                return f"no longer wanted: {admitted.why}"
+            if admitted.told:  # in our own words: those of the bundle could be anybody's
+                errand.answer(f"Not begun: {admitted.why}.")
+            return f"refused: {admitted.why}"
+        if bundle.state is BundleState.REFUSED:
+            return "refused by the job before, and not by this one: nothing is told"
         said = self._told(errand, bundle, admitted, commanded=commanded)
         self._remember(job, bundle)
         return said
@@ -162,9 +162,9 @@ class PublishingJob:
                 cause = bundle.cause or ParkCause.PROGRAM
                 return runs.set_state(run.id, RunState.PARKED, cause=cause, reason=bundle.said)
             case _:
-                if bundle.said.partition(":")[0] not in _ENDINGS:
-                    raise BundleRefused(reason="it names no ending")
-                return runs.set_state(run.id, RunState.ENDED, outcome=one_line(bundle.said)[:_OUTCOME_AT_MOST])
+                if not is_ending(bundle.said) or bundle.said.startswith(EndingKind.VERIFY):
+                    raise BundleRefused(reason="it names no ending of such a run")
+                return runs.set_state(run.id, RunState.ENDED, outcome=bundle.said)
 
     def _with_earlier_push(self, errand: Errand, run: Run, course: Course) -> Course:
         """No database says what an earlier job pushed: a branch on which every commit was made by us is our own."""

@@ -175,7 +175,7 @@ class Advance:
         if rule := self._rule_against_us(course):
             return self._parked(run, course, Parking(cause=ParkCause.RULESET, reason=rule))
         if run.state is not RunState.PUBLISHED or self._errand.is_sent_back(run):
-            if run.state is not RunState.WORKING:  # else it was marked when it was announced
+            if course.pushed or run.state is not RunState.WORKING:  # else it was marked when it was announced
                 self._errand.mark(run.id, course.number, OwnLabel.WORKING)
             run = self._errand.steps.each_time(CourseStep.PURSUE, lambda: self._pursued(run, course))
         self._errand.fence.check(run.id)
@@ -196,7 +196,7 @@ class Advance:
         def show(stage: str, attempt: int) -> None:
             now = self._errand.run(run.id)
             try:
-                self._errand.tell(now, course, Now(stage=stage, attempt=attempt))
+                self._errand.tell(now, course, Now(stage=stage, attempt=attempt, passing=True))
             except Told as fault:  # a comment that cannot be edited now keeps no model waiting
                 if parking_of(fault, self._errand.now()) is None:
                     raise

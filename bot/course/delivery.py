@@ -96,6 +96,8 @@ class Delivery:
                 return self._errand.courses.change(run.id, hands_off=put.hands_off), put.why
             match self._pushed(run, course, put, of):
                 case Pushed() as there:
+                    assert run.commit is not None, "a published run has a commit"
+                    self._errand.app.stores.runs.save_branch(run.id, put.branch, run.commit)  # as GitHub has it
                     changed = self._errand.courses.change(
                         run.id, branch=put.branch, pushed=there.commit, hands_off=False, pull=put.pull
                     )

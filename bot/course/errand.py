@@ -90,7 +90,7 @@ class Errand:
     def tell(self, run: Run, course: Course, now: Now | None = None, mode: Mode | None = None) -> None:
         """Show where the run stands. What keeps a comment back never keeps the work back."""
         text = status(run, course, gather(self.app.stores, run), now or Now(), mode)
-        passing = now is not None and bool(now.stage)
+        passing = now is not None and now.passing
         self.steps.each_time(
             CourseStep.TELL, lambda: self.show(run.id, course.number, text, course.pull, progress=passing)
         )

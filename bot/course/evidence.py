@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.facts import Checked, EventRecord, Fact, Found, Judged, Summarised
+from bot.conclusion import HOW_IT_ENDED
+from bot.facts import Checked, Decided, EventRecord, Fact, Found, Judged, Summarised
 from bot.run import Run
 from bot.stores import Stores
 from memory.types import Injection, Record
@@ -22,10 +23,13 @@ class Used:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """`cause` and `summary` are a model's words; all else was seen by code. `judged` is the gate's last verdict."""
+    """`cause` and `summary` are a model's words; all else was seen by code. `judged` is the gate's last verdict, `told`
+    how the run came to its end.
+    """
 
     cause: str = ""
     summary: str = ""
+    told: str = ""
     judged: Judged | None = None
     checks: tuple[Checked, ...] = ()
     held: tuple[Judged, ...] = ()  # attempts that did not pass
@@ -42,10 +46,12 @@ def gather(stores: Stores, run: Run) -> Evidence:
     facts = [event.fact for event in _of_generation(stores.events.of(run.id), run.generation)]
     judged = [fact for fact in facts if isinstance(fact, Judged)]
     said = [fact for fact in facts if isinstance(fact, Found) and fact.what == "diagnosis"]
-    told = [fact for fact in facts if isinstance(fact, Summarised)]
+    summed_up = [fact for fact in facts if isinstance(fact, Summarised)]
+    told = [fact.because for fact in facts if isinstance(fact, Decided) and fact.what == HOW_IT_ENDED]
     return Evidence(
         cause=said[-1].fields.get("cause", "") if said else "",
-        summary=told[-1].text if told else "",
+        summary=summed_up[-1].text if summed_up else "",
+        told=told[-1] if told else "",
         judged=judged[-1] if judged else None,
         checks=_last_of_each(facts),
         held=tuple(fact for fact in judged if fact.cause),

@@ -37,6 +37,6 @@ def receive_remark(errand: Errand, course: Course | None) -> Outcome:
     if said.author.login != run.ticket.author and not permission_of(errand, said.author).writes:
         return Settled(outcome="not of the author, nor of somebody who may write")
     errand.once(CourseStep.SEND_BACK, _KEPT, lambda: errand.keep_note(said.body, said.author.login))
-    shown = Now(stage="working", note=f"The remark of {said.author.login} is read before the next attempt.")
+    shown = Now(passing=True, note=f"The remark of {said.author.login} is read before the next attempt.")
     errand.tell(run, course, shown)
     return Settled(outcome="kept for the next attempt")

@@ -10,6 +10,7 @@ from bot.course.course import Course, PullState
 from bot.course.evidence import Evidence, Used
 from bot.course.markdown import code, fenced, folded, plain, quoted, table
 from bot.course.mode import Mode
+from bot.course.outcomes import said
 from bot.facts import Checked
 from bot.run import Run, RunState
 from bot.wording import count, duration, listed, money
@@ -31,17 +32,22 @@ HELP: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Now:
-    """Where a run stands at this moment: `stage` is what it does, `note` what people should know besides."""
+    """Where a run stands at this moment: `stage` is what it does, `note` what people should know besides.
+
+    What is `passing` is said again soon, and may be left out.
+    """
 
     stage: str = ""
     attempt: int = 0
     note: str = ""
+    passing: bool = False
 
 
 def status(run: Run, course: Course, evidence: Evidence, now: Now, mode: Mode | None = None) -> str:
     """The status comment."""
     lines = [f"**{_headline(run, course, now)}**", ""]
     lines += [now.note, ""] if now.note else []
+    lines += [plain(evidence.told), ""] if evidence.told and run.state is RunState.ENDED else []
     lines += table(("run", "attempts", "time", "cost", "memory"), [_figures(run, evidence.used)])
     lines += ["", *_links(course)] if course.branch or course.pull else []
     if evidence.summary and run.state in (RunState.PUBLISHED, RunState.ENDED):
@@ -64,7 +70,7 @@ def _headline(run: Run, course: Course, now: Now) -> str:
     match run.state:
         case RunState.WORKING:
             attempt = f", attempt {now.attempt}" if now.attempt > 1 else ""
-            return f"At work: {now.stage.replace('-', ' ') or 'the beginning'}{attempt}"
+            return f"At work{f': {stage}' if (stage := now.stage.replace('-', ' ')) else ''}{attempt}"
         case RunState.PARKED:
             again = f" It goes on by itself at {run.wake:%Y-%m-%d %H:%M} UTC." if run.wake else ""
             return f"Waits ({(run.park_cause or ParkCause.PROGRAM).value}): {plain(run.park_reason)}{again}"
@@ -77,7 +83,7 @@ def _headline(run: Run, course: Course, now: Now) -> str:
         case RunState.PUBLISHED:
             return "The gate passed"
         case RunState.ENDED:
-            return f"Over: {run.outcome}"
+            return said(run.outcome)
 
 
 def _figures(run: Run, used: Used) -> tuple[str, ...]:
@@ -127,13 +133,24 @@ def pull_body(run: Run, course: Course, evidence: Evidence, note: str = "") -> s
     lines = [f"{refers} #{course.number}", ""]
     lines += [f"_{plain(note)}_", ""] if note else []
     lines += ["## Cause", "", *(quoted(evidence.cause) or ["Not told."]), ""]
-    lines += ["## Change", "", *(quoted(evidence.summary) or ["See the diff."]), ""]
+    lines += ["## Change", "", *_changed(evidence), *quoted(evidence.summary), ""]
     lines += ["## Evidence", "", "Seen by code: exit statuses and result files, no model's word.", ""]
     lines += [*gate_lines(evidence), "", *_checks(evidence), ""]
     lines += ["## Lessons used", "", *_used(evidence.used), ""]
     lines += ["## What is left", "", *_left(evidence), ""]
     asked = f"Asked for by {code(course.actor.login)}; nobody should approve alone what they asked for."
     return "\n".join([*lines, "---", f"Run {code(run.id)}, base {run.base[:12]}. {asked}", ""])
+
+
+def _changed(evidence: Evidence) -> list[str]:
+    """Where the patch stands, as code saw it."""
+    edits = evidence.judged.edits if evidence.judged else ()
+    lines: dict[str, list[str]] = {}
+    for edit in edits:
+        lines.setdefault(edit.path, []).append(str(edit.line))
+    shown = [f"- {code(path)}, line {', '.join(at[:_SHOWN])}" for path, at in list(lines.items())[:_SHOWN]]
+    more = [f"- and {count(len(lines) - _SHOWN, 'file')} more"] if len(lines) > _SHOWN else []
+    return [*shown, *more, ""] if shown else ["See the diff.", ""]
 
 
 def gate_lines(evidence: Evidence) -> list[str]:

@@ -246,12 +246,24 @@ def test_a_base_on_another_branch_is_refused(flow: Workflow) -> None:
         flow.publish(flow.made(issue, base=elsewhere))
 
 
-def test_an_ending_that_is_none_is_refused(flow: Workflow) -> None:
+@pytest.mark.parametrize(
+    "said", ["@everyone look here", "drop: [look](https://evil.example)", "verify: worked", "drop"]
+)
+def test_an_ending_that_is_none_is_refused(flow: Workflow, said: str) -> None:
     issue = flow.labelled()
 
     with pytest.raises(BundleRefused, match="names no ending"):
-        flow.publish(flow.made(issue, state=BundleState.ENDED, said="@everyone look here"))
+        flow.publish(flow.made(issue, state=BundleState.ENDED, said=said))
 
+    assert flow.github.writes == []
+
+
+def test_r65_words_of_a_bundle_that_refuses_are_never_said(flow: Workflow) -> None:
+    issue = flow.labelled()
+
+    said = flow.publish(flow.made(issue, state=BundleState.REFUSED, said="pay [here](https://evil.example)", tell=True))
+
+    assert "nothing is told" in said
     assert flow.github.writes == []
 
 
