@@ -30,20 +30,26 @@ def verify(body: Body) -> Steps[None]:
 
 
 def summarise(body: Body) -> Steps[None]:
-    """The facts of the body, one a line, in its own words."""
-    said = [line for name, field in body.fields.items() for line in _fact(name, field.value, field.quoted)]
+    """How it stands, what was changed, and what was seen, each a line, in the words of the body."""
+    said = [f"{body.get('Ended').value}."] if body.get("Ended").value else []
+    said += _changes(body.get("Patch").quoted)
+    said += [line.strip() for line in body.get("Evidence").quoted[:_LINES_AT_MOST] if line.strip()]
     yield from always(call("finish", text="\n".join(said)[:_CHARACTERS_AT_MOST] or "Nothing is known of this run."))
 
 
 _CHARACTERS_AT_MOST = 2_000
-_LINES_OF_A_FACT = 4
+_LINES_AT_MOST = 12
 
 
-def _fact(name: str, value: str, quoted: tuple[str, ...]) -> list[str]:
-    shown = [line.strip() for line in quoted if line.strip()][:_LINES_OF_A_FACT]
-    if value:
-        return [f"{name}: {value}", *shown]
-    return [f"{name}: {' '.join(shown)}"] if shown else []
+def _changes(diff: tuple[str, ...]) -> list[str]:
+    """The lines of a diff that differ, below the names of their files."""
+    said: list[str] = []
+    for line in diff:
+        if line.startswith("+++ "):
+            said.append(f"Changed {line.removeprefix('+++ ').removeprefix('b/')}:")
+        elif line[:1] in ("+", "-") and not line.startswith("--- "):
+            said.append(line)
+    return said[:_LINES_AT_MOST]
 
 
 def lost() -> Steps[None]:

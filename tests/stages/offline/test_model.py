@@ -151,7 +151,14 @@ def test_its_name_and_its_limit_are_what_the_documentation_says() -> None:
         ("# Verify: name.\n\nReproduction: check pytest, test\n| tests/a.py::test_é", {"check": "tests/a.py::test_é"}),
         (
             "# Summarise: write.\n\nEnded: drop, budget\n\nEvidence:\n| 12 passed",
-            {"text": "Ended: drop, budget\nEvidence: 12 passed"},
+            {"text": "drop, budget.\n12 passed"},
+        ),
+        (
+            (
+                "# Summarise: write.\n\nTicket:\n| it crashes\n\nEnded: the gate passed\n\nPatch:\n"
+                "| diff --git a/x.py b/x.py\n| --- a/x.py\n| +++ b/x.py\n| @@ -1 +1 @@\n| -a > b\n| +a >= b\n| c"
+            ),
+            {"text": "the gate passed.\nChanged x.py:\n-a > b\n+a >= b"},
         ),
         ("# Summarise: write.\n", {"text": "Nothing is known of this run."}),
     ],
