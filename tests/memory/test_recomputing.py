@@ -100,6 +100,35 @@ def test_it_is_done_once_for_each_algorithm(store: MemoryStore) -> None:
     assert store.current(SHOP).number == number
 
 
+def test_two_at_once_give_keys_once(store: MemoryStore) -> None:
+    lesson = learnt(store)
+    numbers: list[int] = []
+
+    def overtaken(_run: RunId) -> Iterable[ErrorSignature]:
+        store.recompute(SHOP, AT + DAY, Runs(run1=under_the_second()), SECOND)
+        numbers.append(store.current(SHOP).number)
+        return (under_the_second("7"),)
+
+    late = store.recompute(SHOP, AT + DAY, overtaken, SECOND)
+
+    assert late is not None
+    assert (late.lessons, late.without, late.version.number) == (0, 0, numbers[0])
+    assert store.current(SHOP).number == numbers[0]
+    assert recalled(store, under_the_second()) == [lesson.id]
+
+
+def test_a_lesson_that_was_taken_back_gets_no_keys(store: MemoryStore) -> None:
+    back, kept = learnt(store), learnt(store, run="run2", digit="8")
+    store.retract(SHOP, back.id, AT + DAY)
+    runs = Runs(run1=under_the_second(), run2=under_the_second("8"))
+
+    store.recompute(SHOP, AT + DAY, runs, SECOND)
+
+    assert runs.asked == ["run2"]
+    assert recalled(store, under_the_second("8")) == [kept.id]
+    assert recalled(store, under_the_second()) == []
+
+
 def test_nothing_is_done_while_all_keys_are_of_the_algorithm(store: MemoryStore) -> None:
     learnt(store)
     runs = Runs()
