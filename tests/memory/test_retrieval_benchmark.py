@@ -12,7 +12,7 @@ from memory.recall import Recall
 from memory.rules import PerWord, Rule
 from tests.benchmarks.retrieval import main
 from tests.benchmarks.retrieval_data import read
-from tests.benchmarks.retrieval_score import VERSION, hiding, opened
+from tests.benchmarks.retrieval_score import VERSION, ask, hiding, opened
 
 
 @pytest.fixture
@@ -72,6 +72,26 @@ def test_people_get_lines(data: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_missing_data_is_said(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["--notes", str(tmp_path / "nowhere")])
+
+
+def test_a_question_finds_neither_itself_nor_without_its_answer_a_duplicate(tmp_path: Path) -> None:
+    alike = [
+        {"id": name, "title": "Gear seven is stuck", "body": f"The gear needs oil. {said}"}
+        for name, said in (
+            ("a", "Since Monday."),
+            ("b", "On every mill."),
+            ("gold", "Grease helps for an hour or two."),
+        )
+    ]
+    other = [{"id": f"n{n}", "title": f"Colour{n} of sky{n}", "body": f"It is green{n}."} for n in range(30)]
+    asked = [{**one, "gold": ["gold"]} for one in alike[:2]]
+    for name, lines in (("docs", alike + other), ("queries", asked)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+    of_a, of_b = ask(read(tmp_path, tmp_path), {"calibrated": Calibrated(threshold=-9.0)})["calibrated"]
+
+    assert [{name for name, _ in one.found} for one in (of_a, of_b)] == [{"b", "gold"}, {"a", "gold"}]
+    assert [one.false for one in (of_a, of_b)] == [(), ()]
 
 
 @pytest.mark.parametrize("rule", [PerWord(threshold=0.01), Calibrated(threshold=-9.0)])
