@@ -43,6 +43,7 @@ SCRUBBED: Final = {
 RAW: Final = {
     # Made by code, with nothing in it that somebody else wrote.
     "bot.credentials": "the App's own credentials, in the one file that is for them",
+    "memory.author_key": "the key that lessons are signed with, in the one file that is for it",
     "bot.app_creation": "the page that makes the App",
     "bot.serving": "starts workers of this program",
     "bot.demo.stage": "the bundled demo",
