@@ -91,6 +91,7 @@ class Shop:
     """One home with its tables; `working` runs a worker over them."""
 
     home: Path
+    url: str = ""  # of the queue; a file in `home` when empty
     log: io.StringIO = field(default_factory=io.StringIO)
 
     def __post_init__(self) -> None:
@@ -109,7 +110,7 @@ class Shop:
             now=self.now,
             log=open_log(self.book.clean, self.log),
         )
-        return Worker(me, Durable(engine_url("", self.home), me, pace), desk, self.leaving, rhythm=FAST)
+        return Worker(me, Durable(engine_url(self.url, self.home), me, pace), desk, self.leaving, rhythm=FAST)
 
     def now(self) -> datetime:
         return self.book.now()
