@@ -127,7 +127,7 @@ class Wire:
             case status if status >= 500 or status == 408:
                 return Unreachable(said=said)
             case _:
-                return Rejected(said=said)
+                return Rejected(said=f"{said} ({question.verb} {question.path})")
 
     def graphql_fault(self, question: Question, answer: Answer) -> ForgeFault | None:
         """GraphQL tells its refusals in an answer with status 200. None where there is none."""

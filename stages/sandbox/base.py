@@ -139,6 +139,8 @@ class Sandbox(ABC):
 
 def _checked(command: Command) -> Command:
     tree = command.tree.resolve()
+    if not tree.exists():  # nobody asked for that: the system clears what is old away, and it is made anew
+        raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the work folder is gone, somebody removed it: {tree}")
     for problem in _problems(command, tree):
         raise Refused(reason=f"this command cannot run: {problem}")
     readable = tuple(sorted({path.absolute() for path in command.readable}))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.errors import Refused
+from stages.errors import ParkCause, Parked, Refused
 from stages.sandbox import Command, Level, NotAnInterpreter, decided_by, needed_by
 from stages.sandbox.plain import Plain
 from tests.stages.sandbox.ways import Way, World
@@ -40,7 +40,7 @@ TRUE = ("true",)
         ({"channel": 3, "secret_channel": 3}, "channels"),
         ({"secret": b"key"}, "no channel"),
         ({"tree": Path("/tmp")}, "no folder for a tree"),
-        ({"tree": Path("/nonexistent/tree")}, "no folder for a tree"),
+        ({"tree": Path("/etc/hostname")}, "no folder for a tree"),
         *(
             ({"readable": (Path(path),)}, "too much")
             for path in ("/", "/etc", "/home", "/proc/1", "/sys/kernel", "/dev/null")
@@ -55,6 +55,13 @@ def test_a_command_that_asks_for_too_much_is_refused(changes: dict[str, object],
 
     with pytest.raises(Refused, match=problem):
         Plain().run(command)
+
+
+def test_f54_a_tree_that_is_not_there_any_more_parks_the_run(world: World) -> None:
+    with pytest.raises(Parked, match="somebody removed it") as parked:
+        Plain().run(Command(arguments=TRUE, tree=world.tree / "gone"))
+
+    assert parked.value.cause is ParkCause.ENVIRONMENT
 
 
 @pytest.mark.parametrize("above", ["tree", "base"])
