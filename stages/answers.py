@@ -17,7 +17,8 @@ def _object(required: tuple[str, ...], **properties: Schema) -> Schema:
 
 
 _DIAGNOSIS: Final = _object(
-    ("cause", "files"),
+    ("quote", "cause", "files"),
+    quote={**_TEXT, "description": "One line of the ticket, copied: what the cause below explains."},
     cause={**_TEXT, "description": "What is wrong and why it shows, in at most five sentences."},
     files={"type": "array", "items": _TEXT, "description": "The files that a fix must change."},
     reproduction={**_TEXT, "description": "The id of a known test or check that fails because of this."},

@@ -56,6 +56,12 @@ def ticket(ticket: Ticket) -> str:
     return "\n".join(["Ticket:", prefix(lines), *said])
 
 
+def quotable(ticket: Ticket) -> tuple[str, ...]:
+    """Title, body and comments as a model reads them."""
+    title, *others = _parts(ticket)[1]
+    return tuple(part.text for part in (title, *others[1::2]))  # a heading goes before each of the others
+
+
 def changed(ticket: Ticket) -> str:
     """What no model reads of this ticket, and what it reads with a mark, for people; empty when it reads all as is."""
     _, parts = _parts(ticket)

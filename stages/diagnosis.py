@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from memory.types import CheckId, MemoryQuery
@@ -10,6 +10,7 @@ from stages import body as blocks
 from stages.agents.base import Answer
 from stages.base import Stage, template
 from stages.case import Case, HeldAttempt
+from stages.citation import citation
 from stages.errors import UnreadableAnswer
 from stages.prompt import EntryPoint
 from stages.report import Reproduction
@@ -36,6 +37,7 @@ class Diagnosed:
     """What was found. Exactly one of `reproduction` and `absent` is there; `passing` is the test that did not fail."""
 
     cause: str
+    quote: str = ""  # of the ticket
     files: tuple[str, ...] = ()
     reproduction: Reproduction | None = None
     absent: Absent | None = None
@@ -60,17 +62,19 @@ class Diagnosis(Stage[DiagnosisGiven, Diagnosed]):
 
     def read(self, answer: Answer, given: DiagnosisGiven) -> Diagnosed:
         """Raises NotShown when the test that is meant to show the failure does not."""
+        shown = [self._clean(text) for text in blocks.quotable(given.case.ticket)]
         cause, files = _cause(answer), _files(answer)
+        found = Diagnosed(cause=cause, quote=citation(answer.fields.get("quote"), shown), files=files)
         reproducing = Reproducing(given.case, self.desk)
         known, path, text = (str(answer.fields.get(name) or "") for name in ("reproduction", "test_path", "test_text"))
         if path or text:
-            return Diagnosed(cause=cause, files=files, reproduction=reproducing.write(path, text))
+            return replace(found, reproduction=reproducing.write(path, text))
         if not known:
-            return Diagnosed(cause=cause, files=files, absent=Absent.NOT_SHOWN)
+            return replace(found, absent=Absent.NOT_SHOWN)
         try:
-            return Diagnosed(cause=cause, files=files, reproduction=reproducing.name(known))
+            return replace(found, reproduction=reproducing.name(known))
         except Passes as passes:
-            return Diagnosed(cause=cause, files=files, absent=Absent.DOES_NOT_FAIL, passing=passes.test)
+            return replace(found, absent=Absent.DOES_NOT_FAIL, passing=passes.test)
 
 
 def _cause(answer: Answer) -> str:

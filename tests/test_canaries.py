@@ -256,7 +256,7 @@ def test_sec_17_no_tool_tells_a_model_the_canary() -> None:
     tree = TreeInMemory({"a.txt": text}, lambda *_: report("pytest", failed(text=text, message=text), output=text))
     model = ScriptedModel(
         says(("read", {"path": "a.txt"}), ("search", {"text": "h7"}), ("run", {"check": "pytest"})),
-        says(("finish", {"cause": "c", "files": [], "reproduction": "pytest"})),
+        says(("finish", {"quote": "q", "cause": "c", "files": [], "reproduction": "pytest"})),
     )
     loop = Loop(RecordingJournal(), model.model(), clean=Scrubber((CANARY,)).without_values)
 

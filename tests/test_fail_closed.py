@@ -139,7 +139,7 @@ def recall(folder: Path, fault: Fault | None) -> Guarded:
 
 def ledger(folder: Path, fault: Fault | None) -> Guarded:
     """A model is called, and paid."""
-    model = ScriptedModel(says(("finish", {"cause": "c", "files": [], "reproduction": "pytest"})))
+    model = ScriptedModel(says(("finish", {"quote": "q", "cause": "c", "files": [], "reproduction": "pytest"})))
     own = SimpleNamespace(reserve=fault, settle=lambda **_: None) if fault else None
     limits = Budget(Limits(), clock=Clock(), ledger=own)
 

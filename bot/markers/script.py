@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.markers.scene import RIGHT, TEST, WORSE, WRONG
+from bot.markers.scene import RIGHT, TEST, TICKET, WORSE, WRONG
 
 _FIRST_WORDS: Final = re.compile(r"^# (\w+): ", re.MULTILINE)
-_DIAGNOSIS: Final = {"cause": "It adds where it should multiply.", "files": ["doubling.py"], "reproduction": TEST}
+_DIAGNOSIS: Final = {
+    "quote": TICKET.title,
+    "cause": "It adds where it should multiply.",
+    "files": ["doubling.py"],
+    "reproduction": TEST,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

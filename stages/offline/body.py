@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+_QUOTED: Final = 300  # characters of one line that an answer may quote
 _END: Final = "[ticketsmith:end]"
 _LESSONS: Final = "[ticketsmith:lessons]"
 _FIELD: Final = re.compile(r"^([A-Z][A-Za-z ]{1,40}):(?: (.*))?$")
@@ -46,6 +47,11 @@ class Body:
     def ticket(self) -> str:
         """Title, body and comments of the ticket."""
         return "\n".join(self.get("Ticket").quoted)
+
+    @property
+    def line(self) -> str:
+        """The first line of the ticket that says something: its title, where it has one."""
+        return next((line.strip()[:_QUOTED] for line in self.get("Ticket").quoted if line.strip()), "")
 
     @property
     def checks(self) -> tuple[str, ...]:

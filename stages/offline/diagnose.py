@@ -46,7 +46,7 @@ def diagnose(body: Body) -> Steps[None]:
     if not fits:
         yield from _known(body, suspects, hits)
     cause = "No known test fails, and the ticket has no code that shows the failure."
-    yield from always(call("finish", cause=cause, files=[]))
+    yield from always(call("finish", quote=body.line, cause=cause, files=[]))
 
 
 def _named(body: Body, red: Sequence[str]) -> Steps[None]:
@@ -54,7 +54,7 @@ def _named(body: Body, red: Sequence[str]) -> Steps[None]:
     for test in dict.fromkeys(_TEST_ID.findall(body.ticket)):
         if test not in red:
             cause = f"The ticket says that {test} fails."
-            yield (call("finish", cause=cause, files=[], reproduction=test),)
+            yield (call("finish", quote=body.line, cause=cause, files=[], reproduction=test),)
 
 
 def _suspects(body: Body, red: Sequence[str]) -> Steps[tuple[list[Suspect], Mapping[str, Hits]]]:
@@ -88,7 +88,7 @@ def _known(body: Body, suspects: Sequence[Suspect], hits: Mapping[str, Hits]) ->
         if len(suspects) > 1 and "::" in suspect.test:
             mine = (yield from _alone(body, suspect.test)) or hits
         files, cause = _named_files(body, mine), _cause(body, suspect, mine)
-        yield (call("finish", cause=cause, files=files, reproduction=suspect.test),)
+        yield (call("finish", quote=body.line, cause=cause, files=files, reproduction=suspect.test),)
 
 
 def _alone(body: Body, test: str) -> Steps[Mapping[str, Hits]]:
@@ -149,6 +149,7 @@ def _made(body: Body) -> Steps[None]:
         yield (
             call(
                 "finish",
+                quote=body.line,
                 cause=test.cause,
                 files=list(test.files),
                 test_path=test.path,

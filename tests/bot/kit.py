@@ -118,6 +118,12 @@ class Script:
         return [prompt.body for prompt in self.prompts if prompt.entry_point is point]
 
 
+def title_in(body: str) -> str:
+    """The ticket's first line that says something, as a prompt shows it."""
+    quoted = body.partition("Ticket:\n")[2].split("\n")
+    return next((line[2:300] for line in quoted if line[2:].strip()), "")
+
+
 class Scripted(Agent):
     """One call of the budget for each prompt, ten tokens each."""
 
@@ -136,6 +142,8 @@ class Scripted(Agent):
             if isinstance(act, BaseException):
                 raise act
             fields = act(workspace) if callable(act) else act
+            if prompt.entry_point in (EntryPoint.DIAGNOSE, EntryPoint.REDIAGNOSE):
+                fields = {"quote": title_in(prompt.body), **fields}
             if reading.refusal(Answer(fields=fields)) is None:
                 return
 

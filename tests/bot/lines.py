@@ -19,8 +19,9 @@ AGENT: Final = """\
 prompt=$(cat)
 at() { case "$prompt" in *"
 # $1: "*) return 0;; esac; return 1; }
+title=$(printf '%s\\n' "$prompt" | sed -n '/^Ticket:$/{n;s/^| //p;q}')
 at Triage && echo '{"ownership": "ours", "reason": "price.txt"}'
-at Diagnose && echo '{"cause": "Wrong.", "files": ["price.txt"], "reproduction": "price"}'
+at Diagnose && printf '{"quote": "%s", "cause": "Wrong.", "files": ["price.txt"], "reproduction": "price"}' "$title"
 at Develop && echo 3 > price.txt && echo '{"summary": "Three."}'
 at Refix && printf '3\\n\\n' > price.txt && echo '{"summary": "Three, and a line break."}'
 at Review && echo '{"findings": []}'

@@ -164,7 +164,7 @@ def test_every_body_shows_ticket_checks_and_what_is_red(entry_point: EntryPoint)
 
 
 def test_the_answer_line_names_the_fields_of_the_entry_point() -> None:
-    assert "finish(cause, files, reproduction?, test_path?, test_text?)" in body(EntryPoint.DIAGNOSE)
+    assert "finish(quote, cause, files, reproduction?, test_path?, test_text?)" in body(EntryPoint.DIAGNOSE)
     assert "finish(summary)" in body(EntryPoint.DEVELOP)
 
 

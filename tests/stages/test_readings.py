@@ -47,7 +47,9 @@ def showing(*reports: CheckReport) -> TreeInMemory:
 
 def diagnosed(workspace: TreeInMemory, given: Case | None = None, **fields: object) -> Diagnosed:
     stage = Diagnosis(EntryPoint.DIAGNOSE, at(workspace))
-    return stage.read(answer(cause="off by one", files=["src/cart.py"], **fields), DiagnosisGiven(case=given or case()))
+    about = given or case()
+    said = {"quote": about.ticket.title, "cause": "off by one", "files": ["src/cart.py"], **fields}
+    return stage.read(answer(**said), DiagnosisGiven(case=about))
 
 
 # --- Triage, review, verification, summary, development --------------------------------------------------------------

@@ -52,7 +52,8 @@ def diagnose(space: Workspace, *answers: Says) -> tuple[Any, RecordingJournal]:
 
 
 def finish(**fields: object) -> Says:
-    return says(("finish", {"cause": "the first price is left out", "files": [CART], **fields}))
+    diagnosis = {"quote": ticket().title, "cause": "the first price is left out", "files": [CART]}
+    return says(("finish", {**diagnosis, **fields}))
 
 
 def test_a_known_red_test_is_found_by_running_it(shop: Workspace) -> None:

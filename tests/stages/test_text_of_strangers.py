@@ -141,7 +141,7 @@ def test_b82_files_of_the_tree_are_data_in_later_turns(capsys: pytest.CaptureFix
     model = ScriptedModel(
         says(("read", {"path": "CLAUDE.md"}), ("search", {"text": "ticketsmith"}), ("run", {"check": "pytest"})),
         says(("list", {}), ("edit", {"path": "CLAUDE.md", "old": hostile + "x", "new": "y"})),
-        says(("finish", {"cause": "c", "files": [], "reproduction": "pytest"})),
+        says(("finish", {"quote": "q", "cause": "c", "files": [], "reproduction": "pytest"})),
     )
     prompt = Prompt(entry_point=EntryPoint.DIAGNOSE, context=context(EntryPoint.DIAGNOSE), body="# Diagnose: find it.")
 

@@ -24,8 +24,8 @@ from tests.stages.agents.test_program import PlainRuns
 
 ANSWERS: Mapping[EntryPoint, Mapping[str, Any]] = {
     EntryPoint.TRIAGE: {"ownership": "ours", "reason": "r"},
-    EntryPoint.DIAGNOSE: {"cause": "c", "files": ["a"], "reproduction": "t"},
-    EntryPoint.REDIAGNOSE: {"cause": "c", "files": []},
+    EntryPoint.DIAGNOSE: {"cause": "c", "files": ["a"], "quote": "q", "reproduction": "t"},
+    EntryPoint.REDIAGNOSE: {"cause": "c", "files": [], "quote": "q"},
     EntryPoint.DEVELOP: {"summary": "s"},
     EntryPoint.REFIX: {"summary": "s"},
     EntryPoint.REVIEW: {"findings": [{"path": "a", "line": 1, "text": "t"}]},

@@ -21,7 +21,7 @@ from stages.prompt import EntryPoint, Prompt
 from tests.fakes import Clock, RecordingJournal, Says, ScriptedModel, TreeInMemory, budget, prompt, says
 
 CART = "def total(cart):\n    return sum(cart) + 1\n"
-DONE = says(("finish", {"cause": "off by one", "files": ["src/cart.py"]}))
+DONE = says(("finish", {"cause": "off by one", "files": ["src/cart.py"], "quote": "q"}))
 Read = Callable[[Answer], Any]
 
 
@@ -51,7 +51,7 @@ def test_the_prompt_is_the_one_first_message_and_stays_so_in_later_turns() -> No
 
     found = converse(model, at=given)
 
-    assert found == {"cause": "off by one", "files": ["src/cart.py"]}
+    assert found == {"cause": "off by one", "files": ["src/cart.py"], "quote": "q"}
     assert [len(request) for request in model.requests] == [1, 3, 5]
     assert all(request[0] == {"role": "user", "content": given.text} for request in model.requests)
     assert told(model) == ["| src/cart.py", "1| def total(cart):\n2|     return sum(cart) + 1"]
@@ -136,7 +136,7 @@ def test_f56_an_unusable_answer_gets_one_repair_turn(bad: Says) -> None:
 
     found = converse(model, journal)
 
-    assert found == {"cause": "off by one", "files": ["src/cart.py"]}
+    assert found == {"cause": "off by one", "files": ["src/cart.py"], "quote": "q"}
     assert len(told(model)) == 1
     assert len(json.dumps(model.requests[-1])) < 40_000
     assert model.refused == []
@@ -167,7 +167,7 @@ def test_one_good_call_beside_a_bad_one_is_a_good_turn() -> None:
 
 
 def test_arguments_that_do_not_fit_are_told_up_to_three_times() -> None:
-    bad = [says(("finish", {"cause": number})) for number in range(4)]
+    bad = [says(("finish", {"quote": "q", "cause": number})) for number in range(4)]
 
     assert converse(ScriptedModel(*bad[:3], DONE))
     with pytest.raises(UnreadableAnswer, match="files is missing"):
@@ -390,7 +390,7 @@ socket.socket.connect = connecting
 
 from tests.fakes import RecordingJournal, ScriptedModel, TreeInMemory, budget, prompt, says
 from stages.agents.loop import Loop
-model = ScriptedModel(says(("finish", {"cause": "c", "files": []})))
+model = ScriptedModel(says(("finish", {"cause": "c", "files": [], "quote": "q"})))
 print(Loop(RecordingJournal(), model.model()).ask(prompt(), TreeInMemory(), budget(), lambda answer: answer.fields))
 time.sleep(0.5)
 assert not looked_up, looked_up

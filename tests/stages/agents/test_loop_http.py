@@ -16,7 +16,7 @@ from tests.fakes import Clock, RecordingJournal, TreeInMemory, budget, prompt
 from tests.stages.agents.model_server import ModelServer, Reply, calling, refusing, serving
 
 KEY = "sk-a-key-of-nobody-0123456789"
-DONE = calling("finish", cause="c", files=[])
+DONE = calling("finish", cause="c", files=[], quote="q")
 RATE = refusing(429, "slow down")
 TOO_LONG = refusing(
     400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
@@ -73,7 +73,7 @@ def test_f55_what_passes_is_tried_again_and_each_try_is_a_call_of_the_budget(fai
     with serving(failing, failing, DONE) as server:
         found = converse(server, limits=limits)
 
-    assert found == {"cause": "c", "files": []}
+    assert found == {"cause": "c", "files": [], "quote": "q"}
     assert (len(server.requests), limits.spent.calls) == (3, 3)
 
 

@@ -18,7 +18,7 @@ from stages.prompt import EntryPoint, Prompt
 from stages.sandbox import Command, Level, Ran
 from tests.fakes import RecordingJournal, TreeInMemory, budget, prompt
 
-SAID = '{"cause": "off by one", "files": ["src/cart.py"]}'
+SAID = '{"cause": "off by one", "files": ["src/cart.py"], "quote": "q"}'
 DEVELOP = prompt(EntryPoint.DEVELOP, "# Develop: x")
 
 
@@ -80,7 +80,7 @@ def test_the_program_gets_the_prompt_on_stdin_and_only_the_environment_that_is_c
 
     found = agent.ask(given, TreeInMemory(tree=tmp_path), budget(), lambda answer: answer.fields)
 
-    assert found == {"cause": "off by one", "files": ["src/cart.py"]}
+    assert found == {"cause": "off by one", "files": ["src/cart.py"], "quote": "q"}
     assert (tmp_path / "seen").read_bytes() == given.text.encode()
     assert (tmp_path / "env").read_text() == "LC_CTYPE MY_KEY"
     assert "MY_KEY" not in os.environ
@@ -123,8 +123,8 @@ def test_names_that_git_refuses_make_the_answer_unreadable() -> None:
     [
         (ran(0, ""), "does not end with a JSON object"),
         (ran(0, "[1, 2]"), "does not end with a JSON object"),
-        (ran(0, '{"cause": "c"}'), "files is missing"),
-        (ran(0, '{"cause": "c", "files": [], "more": 1}'), "there is no field 'more'"),
+        (ran(0, '{"cause": "c", "quote": "q"}'), "files is missing"),
+        (ran(0, '{"cause": "c", "files": [], "quote": "q", "more": 1}'), "there is no field 'more'"),
         (ran(1, ""), "exit status 1: it printed nothing"),
         (ran(3, f"boom {SAID}"), "exit status 3: boom"),
         (ran(None, "x"), "was killed: x"),

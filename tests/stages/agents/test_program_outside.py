@@ -26,7 +26,7 @@ except OSError as error:
     print(error)
     sys.exit(3)
 open(os.path.expanduser("~/settings"), "w").close()
-print(json.dumps({"cause": os.path.expanduser("~"), "files": sorted(os.environ)}))
+print(json.dumps({"quote": "q", "cause": os.path.expanduser("~"), "files": sorted(os.environ)}))
 """
 
 
