@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from memory.signature import STRONG, Explained, Explanation, Seen
+from memory.signature import STRONG, Explained, Explanation, Seen, is_common_name
 
 _LINES_TOLD: Final = 30  # of one signature's text, as people read it
 _FRAMES_TOLD: Final = 20
@@ -28,7 +28,8 @@ def signatures_told(explanation: Explanation) -> Iterator[str]:
 def in_short(one: Explained) -> str:
     """The same in one line, for the record of a run."""
     signature = one.signature
-    words = f"words {signature.template!r}" if signature.template else "no words"
+    named = "named " if is_common_name(signature.template) else ""
+    words = f"words {named}{signature.template!r}" if signature.template else "no words"
     frames = f"frames {', '.join(signature.frames[:3])}" if signature.frames else "no frames"
     more = f" (+{len(signature.frames) - 3})" if len(signature.frames) > 3 else ""
     return f"{words}; {frames}{more}; {', '.join(_cut(key) for key in signature.keys.values())}"
@@ -45,7 +46,8 @@ def _below(one: Explained) -> Iterator[str]:
     if one.chain:
         yield f"exception that decides: {root[:_TEXT_AT_MOST]}"
     if signature.template:
-        yield f"words without data: {signature.template}"
+        named = "words by the one name for what runtimes word differently"
+        yield f"{named if is_common_name(signature.template) else 'words without data'}: {signature.template}"
     if signature.discriminators:
         yield f"told apart by: {', '.join(signature.discriminators)}"
     yield from _frames(one)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, assert_never
 
 from memory.calibrated import CALIBRATED_FORMAT, Calibrated
 from memory.index_build import INDEX_FORMAT
@@ -34,6 +34,19 @@ class Basis(StrEnum):
     NOTES = "notes"  # each asked the index without itself
     FIXED = "fixed"  # public reports: nothing here tells better
     PREVIOUS = "previous"  # the threshold before: the one measured now would have let more in than was asked for
+
+    @property
+    def told(self) -> str:
+        """In words, after `by`."""
+        match self:
+            case Basis.TICKETS | Basis.NOTES:
+                return f"these {self}"
+            case Basis.FIXED:
+                return "public reports"
+            case Basis.PREVIOUS:
+                return "the calibration before"
+            case _:
+                assert_never(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +89,7 @@ class Calibration:
             f"({100 * self.false.low:.1f} to {100 * self.false.high:.1f} %)"
         )
         proof = "proven" if self.proven else "not proven"
-        return f"threshold {self.threshold:.2f} by {self.basis}: {rate}; ≤ {100 * self.level:g} % is {proof}"
+        return f"threshold {self.threshold:.2f} by {self.basis.told}: {rate}; ≤ {100 * self.level:g} % is {proof}"
 
 
 def fixed_threshold(notes: int, level: float = LEVEL) -> float:

@@ -60,7 +60,7 @@ def lessons(app: App, repository: Path, as_json: bool) -> None:
             out().line(f"  {line}")
     foreign = app.stores.memory.foreign(scope)
     if not found and not foreign:
-        out().line("No lessons yet: each ending of a run writes one.")
+        out().line("No lessons yet: a run writes them when it ends, and a patch when `runs verify` has seen it merged.")
     _alarm(app, foreign)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memory.signature.explaining import Explained, Explanation, Seen, explain
 from memory.signature.extract import signatures_of
-from memory.signature.headlines import headline, label
+from memory.signature.headlines import headline, is_common_name, label
 from memory.signature.keys import ALGO
 from memory.signature.shapes import RepoView
 from memory.types import ErrorSignature
@@ -23,6 +23,7 @@ __all__ = [
     "Seen",
     "explain",
     "headline",
+    "is_common_name",
     "label",
     "match",
     "shows",

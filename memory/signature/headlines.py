@@ -14,13 +14,18 @@ _CANONICAL = re.compile(r"[a-z]{2,5}(?:-[a-z]+)+|recursion")
 def headline(signature: ErrorSignature) -> str:
     """What went wrong in one line, without data: `TypeError: unsupported operand type(s) for +: 'int' and 'str'`."""
     words = signature.template
-    if _CANONICAL.fullmatch(signature.template):
+    if is_common_name(words):
         words = " ".join((words.split("-", 1)[-1].replace("-", " "), *signature.discriminators))
     words = " ".join(_PLACEHOLDER.sub("", words).split())
     type_ = re.split(r"[.:\\/]", signature.type)[-1]
     if signature.kind in _NAMED_BY_PLACE:
         words = " ".join(part for part in (words, *signature.discriminators, *signature.frames) if part)
     return f"{type_}: {words}" if type_ and words else type_ or words
+
+
+def is_common_name(template: str) -> bool:
+    """Whether the words are no text but the one name of what runtimes word differently, such as `py-key`."""
+    return bool(_CANONICAL.fullmatch(template))
 
 
 def label(signature: ErrorSignature) -> str:

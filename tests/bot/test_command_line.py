@@ -156,7 +156,10 @@ def test_memory_is_looked_at_before_a_run(typed: Line) -> None:
     assert why["context"]["entry_point"] == "diagnose"
     assert why["context"]["notes"]["shown"][0]["id"].startswith("price.md")
     assert "Notes looked for: pric, mug" in told
-    assert "No lessons yet" in typed.type("memory", "lessons", *typed.at).stdout
+    assert (
+        "No lessons yet: a run writes them when it ends, and a patch when `runs verify`"
+        in typed.type("memory", "lessons", *typed.at).stdout
+    )
 
 
 def test_what_memory_would_say_is_what_a_run_reads(typed: Line) -> None:

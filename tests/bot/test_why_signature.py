@@ -45,6 +45,16 @@ def test_why_shows_the_cleaned_text_the_exception_the_frames_and_the_keys(typed:
         assert one in told
 
 
+def test_a_name_for_what_runtimes_word_differently_is_no_text_of_the_ticket() -> None:
+    frames = 'Traceback (most recent call last):\n  File "/srv/till/rows.py", line 1, in get\n    1 / 0\n'
+    explanation = explain("", f"{frames}ZeroDivisionError: division by zero")
+
+    told = list(signatures_told(explanation))
+
+    assert "  words by the one name for what runtimes word differently: java-arithmetic" in told
+    assert in_short(explanation.found[0]).startswith("words named 'java-arithmetic'; frames rows.py:get")
+
+
 def test_why_says_the_same_as_json(typed: Line) -> None:
     told = typed.json("memory", "why", typed.ticket, *typed.at)
 

@@ -76,6 +76,19 @@ def test_fewer_than_299_questions_never_prove_one_percent(calibration: Calibrati
     assert replace(calibration, false=Share(hits=0, of=299)).told().endswith("≤ 1 % is proven")
 
 
+@pytest.mark.parametrize(
+    ("basis", "told"),
+    [
+        (Basis.TICKETS, "these tickets"),
+        (Basis.NOTES, "these notes"),
+        (Basis.FIXED, "public reports"),
+        (Basis.PREVIOUS, "the calibration before"),
+    ],
+)
+def test_a_line_says_in_words_what_the_threshold_rests_on(calibration: Calibration, basis: Basis, told: str) -> None:
+    assert f" by {told}: " in replace(calibration, basis=basis).told()
+
+
 def test_few_notes_leave_the_fixed_threshold(tmp_path: Path) -> None:
     calibration = measure(index_of(tmp_path, 30), SCOPE, NOW).calibration
 
