@@ -301,6 +301,20 @@ def test_b85_a_branch_with_another_name_is_not_ours(branch: str) -> None:
     assert kind(p.pull_closed(branch=branch, merged=True)) is None
 
 
+@pytest.mark.parametrize("fork", [6, None], ids=["a fork", "a fork that is gone"])
+@pytest.mark.parametrize("branch", ["ticketsmith/issue-7", "patch-1"])
+def test_r42_a_pull_request_of_a_fork_is_refused_with_a_reason(fork: int | None, branch: str) -> None:
+    for event in (
+        p.reviewed("changes_requested", repository=fork, branch=branch),
+        p.pull_closed(repository=fork, branch=branch, merged=True),
+    ):
+        decision = decide(event, p.OWN)
+
+        assert decision.job is None
+        assert decision.reason
+    assert kind(p.reviewed("changes_requested")) is JobKind.FOLLOW_UP, "what is asked for our own branch is done"
+
+
 # --- Installations and repositories --------------------------------------------------------------------------------
 
 

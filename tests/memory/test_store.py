@@ -583,7 +583,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunEnding,
     return file, ending, len(seen)
 
 
-def test_a_fault_at_any_step_leaves_nothing_and_the_ending_can_be_written_again(
+def test_f65_a_fault_at_any_step_leaves_nothing_and_the_ending_can_be_written_again(
     tmp_path: Path, prepared: tuple[Path, RunEnding, int]
 ) -> None:
     original, ending, steps = prepared
@@ -604,7 +604,7 @@ def test_a_fault_at_any_step_leaves_nothing_and_the_ending_can_be_written_again(
         assert make_store(file).record(ending).lesson is not None
 
 
-def test_a_kill_at_any_step_leaves_both_ending_and_lesson_or_neither(
+def test_f65_a_kill_at_any_step_leaves_both_ending_and_lesson_or_neither(
     tmp_path: Path, prepared: tuple[Path, RunEnding, int]
 ) -> None:
     original, ending, steps = prepared
