@@ -21,6 +21,7 @@ from bot.why import candidates_told, notes_told
 from bot.why_signature import signatures_told
 from memory.authorship import NOT_OURS
 from memory.lessons import render
+from memory.notes import called
 from memory.types import Chunk, Lesson, LessonId
 from stages.prompt import EntryPoint, render_section
 
@@ -96,7 +97,11 @@ def notes(app: App, repository: Path, as_json: bool) -> None:
     for chunk in chunks:
         where = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
         out().line(f"{where} · {chunk.heading} · {len(chunk.text)} characters")
-    if not chunks:
+    read = {chunk.note for chunk in chunks}
+    unread = [path for note in app.stores.memory.notes(version) if (path := called(note)) not in read]
+    for path in unread:
+        out().line(f"{path} · not read: it is retired, or empty", Look.QUIET)
+    if not chunks and not unread:
         out().line(f"No notes: markdown files in {config.notes}/ on the default branch are read.")
 
 

@@ -162,6 +162,21 @@ def test_memory_is_looked_at_before_a_run(typed: Line) -> None:
     )
 
 
+def test_notes_that_no_prompt_will_hold_are_named(tmp_path: Path) -> None:
+    folder = ".github/ticketsmith/notes"
+    texts = {"old": "---\nstatus: retired\n---\n# Old\nGone.", "empty": "", "new": "# New\nHere."}
+    typed = line(tmp_path, {f"{folder}/{name}.md": text for name, text in texts.items()})
+
+    told = typed.type("memory", "notes", *typed.at).stdout.splitlines()
+
+    unread = "not read: it is retired, or empty"
+    assert [one.strip() for one in told] == [
+        "new.md · New · 11 characters",
+        f"empty.md · {unread}",
+        f"old.md · {unread}",
+    ]
+
+
 def test_what_memory_would_say_is_what_a_run_reads(typed: Line) -> None:
     held = AGENT.replace("echo 3 > price.txt", "echo 2 > price.txt").replace("'3\\n\\n'", "'2\\n\\n'")
     typed.fix("--attempts", "1", script=held)
