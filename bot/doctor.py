@@ -14,6 +14,7 @@ from bot.app_manifest import ALWAYS_SENT, EVENTS, NEVER, PERMISSIONS
 from bot.book import open_book
 from bot.config import Settings
 from bot.credentials import app_id, private_key, webhook_secrets
+from bot.forge.addresses import install_page
 from bot.forge.errors import ForgeFault, NotThere, Unauthorised
 from bot.forge.github import Forge
 from bot.forge.types import AppInfo, Installation, RepositoryInfo, RepositoryRef
@@ -169,7 +170,7 @@ class Doctor:
             yield Finding(name="installed", ok=False, said=str(fault))
             return
         if not installations:
-            way_out = f"install it: {self._settings.app.web}/apps/{self._info.slug}/installations/new"
+            way_out = f"install it: {install_page(self._settings.app.web, self._info.slug)}"
             yield Finding(name="installed", ok=False, said="nowhere yet", way_out=way_out)
         left = REPOSITORIES_AT_MOST
         for one in installations:

@@ -13,6 +13,7 @@ from bot.commands.common import err, out
 from bot.config import read_settings
 from bot.credentials import write_app_file
 from bot.errors import WrongInput
+from bot.forge.addresses import install_page
 from bot.node import Look
 
 
@@ -55,6 +56,6 @@ def create_app(ctx: click.Context, url: str, name: str, organization: str, code:
     out().line(f"Made {made.slug}, App {made.id}. Its key and secret are in {settings.credentials}", Look.GOOD)
     if kept.webhook_secrets != (made.webhook_secret,):
         out().line(f"  GitHub made no secret: set the one of that file on {made.page}", Look.BAD)
-    out().line(f"  install it  {settings.web}/apps/{made.slug}/installations/new")
+    out().line(f"  install it  {install_page(settings.web, made.slug)}")
     out().line("  look        ticketsmith doctor")
     out().line("  begin       ticketsmith serve")

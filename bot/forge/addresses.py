@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import urlsplit
+
+_PUBLIC: Final = "https://github.com"
 
 
 def web_of(base_url: str) -> str:
@@ -10,3 +13,8 @@ def web_of(base_url: str) -> str:
     parts = urlsplit(base_url)
     host = parts.netloc if parts.path.strip("/") else parts.netloc.removeprefix("api.")
     return f"{parts.scheme}://{host}"
+
+
+def install_page(web: str, slug: str) -> str:
+    """Where an App is installed. An Enterprise server has its Apps at another place than github.com."""
+    return f"{web}/{'apps' if web == _PUBLIC else 'github-apps'}/{slug}/installations/new"

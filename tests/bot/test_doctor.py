@@ -134,7 +134,7 @@ def nowhere(hub: GitHub) -> None:
         (no_issues, "acme/till", "issues are switched off", "switch them on"),
         (no_label, "acme/till", "it has no label ticketsmith", "/acme/till/labels"),
         (empty, "acme/till", "its default branch main has no commit", "push one"),
-        (nowhere, "installed", "nowhere yet", "/installations/new"),
+        (nowhere, "installed", "nowhere yet", "/github-apps/ticketsmith-test/installations/new"),
     ],
     ids=lambda one: one.__name__ if callable(one) else "",
 )
