@@ -193,8 +193,13 @@ class CourseOfJob:
         return ToWork()
 
     def _show(self, run: RunId) -> bool:
-        self._errand.show(run, self._errand.number, announced(run, waits=False))
+        self._errand.show(run, self._errand.number, announced(run, waits=self._is_busy()))
         return True
+
+    def _is_busy(self) -> bool:
+        """Whether a run of the repository is at work: then another one waits until it is over."""
+        others = self._errand.courses.unfinished(repository=self._errand.ref.id)
+        return any(self._errand.run(other.run).state is RunState.WORKING for other in others)
 
     def _admitted(self, *, commanded: bool) -> Answered:
         errand = self._errand
