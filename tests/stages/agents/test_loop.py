@@ -413,6 +413,6 @@ def test_the_loop_asks_nobody_but_the_model_and_reads_no_env_file(tmp_path: Path
     )
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "{'cause': 'c', 'files': []}\n"
+    assert done.stdout == "{'cause': 'c', 'files': [], 'quote': 'q'}\n"
     assert done.stderr == ""
     assert [path.name for path in tmp_path.iterdir()] == [".env"]

@@ -85,9 +85,8 @@ def _read(path: Path) -> bytes:
 
 
 def test_sec_16_the_value_of_a_variable_is_on_no_command_line_and_in_no_representation(tree: TreeInMemory) -> None:
-    code = (
-        "import os, time, json; time.sleep(1); print(json.dumps({'cause': os.environ['MODEL_KEY'][:4], 'files': []}))"
-    )
+    answer = "{'quote': 'q', 'cause': os.environ['MODEL_KEY'][:4], 'files': []}"
+    code = f"import os, time, json; time.sleep(1); print(json.dumps({answer}))"
     program = Program(command=(str(PYTHON), "-I", "-S", "-c", code), environment={"MODEL_KEY": KEY})
     sandbox, seen = usable(Way(level=Level.BUBBLEWRAP)).sandbox(), list[int]()
 
@@ -99,7 +98,7 @@ def test_sec_16_the_value_of_a_variable_is_on_no_command_line_and_in_no_represen
         prompt(), tree, budget(stopped=look), lambda answer: answer.fields
     )
 
-    assert found == {"cause": KEY[:4], "files": []}
+    assert found == {"cause": KEY[:4], "files": [], "quote": "q"}
     assert len(seen) >= 3
     assert set(seen) == {0}
     assert KEY not in repr(program)
