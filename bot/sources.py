@@ -43,14 +43,18 @@ def _state(repository: Repository, commit: CommitId, config: RepositoryConfig) -
 
 
 def read_sources(repository: Repository, commit: CommitId, config: RepositoryConfig, state: str = "") -> Sources:
-    """Notes and tuning as they stand at a commit; bytes that are not UTF-8 are replaced."""
+    """Notes and tuning as they stand at a commit; bytes that are not UTF-8 are replaced, binary data is left out."""
     texts = repository.read_all(commit, config.notes, ".md")
     return Sources(
         commit=commit,
         notes=tuple(
-            NoteFile(path=path.removeprefix(f"{config.notes}/"), text=text.decode("utf-8", "replace"))
+            NoteFile(path=path.removeprefix(f"{config.notes}/"), text=_text(text))
             for path, text in islice(texts.items(), _NOTES_AT_MOST)
         ),
-        tuning=(repository.read(commit, TUNING) or b"").decode("utf-8", "replace"),
+        tuning=_text(repository.read(commit, TUNING) or b""),
         state=state,
     )
+
+
+def _text(data: bytes) -> str:
+    return "" if b"\0" in data else data.decode("utf-8", "replace")

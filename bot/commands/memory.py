@@ -100,7 +100,7 @@ def notes(app: App, repository: Path, as_json: bool) -> None:
     read = {chunk.note for chunk in chunks}
     unread = [path for note in app.stores.memory.notes(version) if (path := called(note)) not in read]
     for path in unread:
-        out().line(f"{path} · not read: it is retired, or empty", Look.QUIET)
+        out().line(f"{path} · not read: it is retired, empty or binary", Look.QUIET)
     if not chunks and not unread:
         out().line(f"No notes: markdown files in {config.notes}/ on the default branch are read.")
 

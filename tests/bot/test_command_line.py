@@ -169,7 +169,7 @@ def test_notes_that_no_prompt_will_hold_are_named(tmp_path: Path) -> None:
 
     told = typed.type("memory", "notes", *typed.at).stdout.splitlines()
 
-    unread = "not read: it is retired, or empty"
+    unread = "not read: it is retired, empty or binary"
     assert [one.strip() for one in told] == [
         "new.md · New · 11 characters",
         f"empty.md · {unread}",

@@ -15,7 +15,7 @@ from memory.store import MemoryStore
 from memory.types import MemoryVersion, Scope, Sources
 from stages.errors import Refused
 from stages.repository import READ_AT_MOST, Repository
-from tests.memory.store_kit import AT, SHOP
+from tests.memory.store_kit import AT, AUTHOR, SHOP
 from tests.stages.repositories import commit, make
 
 NOTES = ".github/ticketsmith/notes"
@@ -47,7 +47,7 @@ class Memory(MemoryStore):
 def memory(tmp_path: Path) -> Memory:
     engine = open_database(tmp_path / "memory.sqlite")
     upgrade_memory(engine)
-    return Memory(engine, Scrubber())
+    return Memory(engine, Scrubber(), AUTHOR)
 
 
 def looked(memory: MemoryStore, repository: Repository, notes: str = NOTES) -> MemoryVersion:
@@ -71,6 +71,16 @@ def test_bytes_that_are_not_utf8_are_replaced(repository: Repository) -> None:
     read = read_sources(repository, default_commit(repository), RepositoryConfig())
 
     assert "# Odd \ufffd\n" in [note.text for note in read.notes]
+
+
+def test_a_note_of_binary_data_says_nothing(repository: Repository) -> None:
+    data = b"\x89PNG\r\n\0\0 redis"
+    at = commit(repository.folder, {f"{NOTES}/picture.md": data})
+
+    notes = {note.path: note.text for note in read_sources(repository, at, RepositoryConfig()).notes}
+
+    assert notes["picture.md"] == ""
+    assert "Fail over" in notes["redis.md"]
 
 
 def test_a_repository_without_notes_has_none(tmp_path: Path, memory: Memory) -> None:
