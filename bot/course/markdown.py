@@ -10,6 +10,7 @@ from memory.text import fold, one_line
 from stages.quoting import sanitise
 
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~@&$])")
+_LINE: Final = re.compile(r"^(\s*(?:\d{1,9}(?=\.))?)([-=.])")  # lists, and what makes a heading of the line above
 _QUOTED_LINES: Final = 40
 
 
@@ -26,7 +27,7 @@ def code(text: str) -> str:
 
 def quoted(text: str, at_most: int = _QUOTED_LINES) -> list[str]:
     """Lines as a block quote; of a long text the first ones, and how many are missing."""
-    lines = [_MARKUP.sub(r"\\\1", line) for line in fold(sanitise(text).text.strip())]
+    lines = [_LINE.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", line)) for line in fold(sanitise(text).text.strip())]
     more = [f"> (+{len(lines) - at_most} lines)"] if len(lines) > at_most else []
     return [f"> {line}".rstrip() for line in lines[:at_most]] + more
 

@@ -222,5 +222,6 @@ def test_an_announcement_names_the_run_and_how_to_end_it() -> None:
 
 def test_text_of_strangers_is_no_markup() -> None:
     assert plain("a `b` <i>\nc") == "a \\`b\\` \\<i\\> c"
+    assert quoted("x\n---\n===\n- y\n 1. z") == ["> x", "> \\---", "> \\===", "> \\- y", ">  1\\. z"]
     assert quoted("x\ny\nz", 1) == ["> x", "> (+2 lines)"]
     assert fenced("a")[0] == "```"
