@@ -71,12 +71,16 @@ class Unlabelled:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A line `/ticketsmith NAME ARGUMENT` in a comment. On a pull request, `pull` is its number and the job's is 0."""
+    """A line `/ticketsmith NAME ARGUMENT` in a comment. On a pull request, `pull` is its number and the job's is 0.
+
+    With `operator`, somebody gave it at the command line of this program, and `comment` is 0.
+    """
 
     name: str
     argument: str
     comment: int
     pull: int | None = None
+    operator: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,8 +61,14 @@ def show(app: App, run: str, verbose: bool, as_json: bool) -> None:
 @click.argument("run")
 @with_app
 def stop(app: App, run: str) -> None:
-    """End RUN; what it has done so far is kept."""
-    stopped = app.stop(app.stores.runs.get(run))
+    """End RUN; what it has done so far is kept. For that of a GitHub issue, `ticketsmith work` does it."""
+    found = app.stores.runs.get(run)
+    from bot.course import waking  # with all that a run needs: not for the list of runs
+
+    if waking.stop(app, found, _user()):
+        out().line(f"Run {found.id} will be ended, and its pull request closed, by `ticketsmith work`.")
+        return
+    stopped = app.stop(found)
     if stopped.open:
         err().line(f"Run {stopped.id} is told to stop: it ends before its next call.", Look.QUIET)
     else:
@@ -76,9 +82,9 @@ def stop(app: App, run: str) -> None:
 def retry(app: App, run: str) -> None:
     """Go on with a parked or interrupted RUN where it stood. That of a GitHub issue is left to `ticketsmith work`."""
     waiting = app.retried(app.stores.runs.get(run))
-    from bot.course.waking import wake  # with all that a run needs: not for the list of runs
+    from bot.course import waking  # as above
 
-    if wake(app, waiting):
+    if waking.wake(app, waiting):
         out().line(f"Run {waiting.id} goes on as soon as a worker takes it: `ticketsmith work`.")
     else:
         work(app, waiting)
@@ -94,12 +100,17 @@ def requeue(app: App, run: str, note: str, author: str | None) -> None:
     """Send the ticket of RUN back with NOTE, which its next attempt reads.
 
     A published patch counts as held by you, and the run goes on with a new attempt. The ticket of a run that has ended
-    gets a new run on the commit that is checked out now.
+    gets a new run on the commit that is checked out now. For the run of a GitHub issue, `ticketsmith work` does it.
     """
     if not note.strip():
         raise click.UsageError("The note is empty: say what the next attempt has to know.")
-    before = app.stores.runs.get(run)
-    again = app.requeue(before, note, author or _user())
+    before, author = app.stores.runs.get(run), author or _user()
+    from bot.course import waking  # as above
+
+    if waking.requeue(app, before, note, author):
+        out().line(f"The note for run {before.id} is kept, and will be taken up by `ticketsmith work`.")
+        return
+    again = app.requeue(before, note, author)
     try:
         work(app, again)
     except BeingWorkedOn:

@@ -39,6 +39,8 @@ class Commands:
 
     def refused(self) -> Outcome | None:
         """The outcome for somebody who may not command; None for those who may."""
+        if self._errand.operator:
+            return None
         actor = self._errand.job.actor
         refusal = may_ask(self._errand, actor) if actor else Refusal(why="nobody is known who said it")
         if refusal is None:
@@ -124,9 +126,9 @@ class Commands:
     def _kept(self, course: Course | None, note: str) -> bool:
         errand = self._errand
         run = errand.run(course.run) if course else None
-        actor = errand.job.actor
-        assert actor is not None, "only known people are obeyed"
-        errand.keep_note(note, actor.login)
+        author = errand.operator or (errand.job.actor.login if errand.job.actor else "")
+        assert author, "only known people are obeyed"
+        errand.keep_note(note, author)
         if run is not None and run.state is RunState.PUBLISHED:
             errand.app.send_back(run, SentBack())
         return True

@@ -22,7 +22,7 @@ from bot.engine.fence import Fence
 from bot.forge.errors import Forbidden, Gone, Locked, NotThere, Rejected
 from bot.forge.github import Forge
 from bot.forge.types import RepositoryRef
-from bot.job import Job
+from bot.job import Command, Job
 from bot.jobs import Jobs
 from bot.log import Log
 from bot.outbox.outbox import Outbox
@@ -66,6 +66,11 @@ class Errand:
     def ticket(self) -> TicketId:
         """How memory names the issue."""
         return TicketId(f"issue:{self.number}")
+
+    @property
+    def operator(self) -> str:
+        """Who gave this job at the command line; empty where GitHub told it."""
+        return self.job.data.operator if isinstance(self.job.data, Command) else ""
 
     def once(self, step: CourseStep, kind: TypeAdapter[T], work: Callable[[], T], *, of: str = "") -> T:
         return self.steps.once(step, kind, work, of=of)
@@ -118,7 +123,9 @@ class Errand:
         self.steps.each_time(CourseStep.MARK, effect)
 
     def answer(self, text: str, *, number: int | None = None) -> None:
-        """Say one thing to whoever asked for this job, once."""
+        """Say one thing to whoever asked for this job, once; the operator reads the status and no comments."""
+        if self.operator:
+            return
         said = RunId(f"job-{self.job.id}")  # an answer may belong to no run
         where = number if number is not None else self._asked_on()
         self.steps.each_time(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from click.testing import CliRunner
 
+from bot.cli import ticketsmith
 from bot.course.points import CourseStep, Moment
-from bot.course.waking import wake
+from bot.course.waking import requeue, stop, wake
 from bot.engine.outcome import Settled
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
@@ -215,3 +217,67 @@ def test_a_run_that_the_operator_retries_here_goes_on_and_tells_github(found: Ca
     assert woken
     assert town.run(issue).state is RunState.PUBLISHED
     assert len(town.pulls()) == 1
+
+
+def test_what_the_operator_stops_here_is_ended_by_a_worker_with_its_pull_request(town: Town) -> None:
+    issue = town.solved()
+
+    left_to_a_worker = stop(town.app, town.run(issue), "mira")
+    town.drain()
+
+    assert left_to_a_worker
+    assert town.run(issue).outcome == "drop: stopped"
+    assert (town.pull().state, town.branches()) == ("closed", [])
+    assert len(town.comments(issue)) == 1
+    assert not stop(town.app, town.run(issue), "mira")  # it is over
+    town.check()
+
+
+def test_r37_what_the_operator_sends_back_here_is_delivered_by_a_worker(found: Callable[..., Town]) -> None:
+    town = found(script=Script.of(refix=writes(text="3\n\n")))
+    issue = town.solved()
+    before = town.course(issue).pushed
+
+    left_to_a_worker = requeue(town.app, town.run(issue), "A line break is missing.", "mira")
+    town.drain()
+
+    assert left_to_a_worker
+    assert any("mira: A line break is missing." in prompt.body for prompt in town.script.prompts)
+    assert town.course(issue).pushed not in (None, before)
+    assert len(town.pulls()) == 1
+    town.check()
+
+
+def test_what_the_operator_sends_back_after_its_run_is_over_is_a_new_run_for_who_asked(town: Town) -> None:
+    issue = town.solved()
+    stop(town.app, town.run(issue), "mira")
+    town.drain()
+
+    requeue(town.app, town.run(issue), "Once more.", "mira")
+    town.drain()
+
+    assert len(town.courses_of(issue)) == 2
+    assert town.run(issue).state is RunState.PUBLISHED
+    assert any("mira: Once more." in prompt.body for prompt in town.script.prompts)
+    town.check()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["stop"], "its pull request closed, by `ticketsmith work`"),
+        (["requeue", "Look again."], "taken up by `ticketsmith work`"),
+    ],
+)
+def test_the_command_line_leaves_a_run_of_an_issue_to_a_worker_and_says_so(
+    town: Town, words: list[str], said: str
+) -> None:
+    issue = town.solved()
+    run, (name, *rest) = town.run(issue), words
+
+    done = CliRunner(env={"TICKETSMITH_HOME": str(town.home)}).invoke(ticketsmith, ["runs", name, run.id, *rest])
+
+    assert done.exit_code == 0, done.output
+    assert said in done.output
+    assert [job.kind.value for job in town.jobs.waiting()] == [name]
+    assert town.run(issue).state is RunState.PUBLISHED
