@@ -57,6 +57,7 @@ class Runner:
         runs, run = self._pursuit.stores.runs, self._pursuit.run.id
         try:
             runs.set_state(run, RunState.WORKING)
+            self._know_all_steps()
             self._pursue()
         except Parked as parked:
             self._park(parked.cause, parked.reason, parked.wake)
@@ -81,6 +82,13 @@ class Runner:
             self._bench.clear()
             self._pursuit.save()
         return runs.get(run)
+
+    def _know_all_steps(self) -> None:
+        """Raises Parked for a run of a later version: what its steps mean is not guessed."""
+        if unknown := self._pursuit.stores.steps.unknown(self._pursuit.run):
+            names = ", ".join(unknown)
+            reason = f"a later version of ticketsmith worked on it (step {names}): retry it with that version"
+            raise Parked(cause=ParkCause.PROGRAM, reason=reason)
 
     def _park(self, cause: ParkCause, reason: str, wake: datetime | None = None) -> None:
         """Wait for what is outside; a person who wants the run to end does not."""

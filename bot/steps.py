@@ -12,15 +12,18 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from bot.book import Book
 from bot.errors import NoSuchRun
-from bot.run import StepRecord
+from bot.run import Run, StepRecord
 from bot.tables import RunRow, StepRow
 from memory.types import RunId
+from stages.prompt import EntryPoint
 
 T = TypeVar("T")
 
 SENT_BACK: Final = "sent-back"
 """The step that says of an attempt that a person sent its published patch back."""
 SAID: Final = frozenset({SENT_BACK})
+KNOWN: Final = SAID | {"baseline", "memory", "reproduce", "gate", "publish", *EntryPoint}
+"""All steps of this version. A run with another one was worked on by a later version."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +92,11 @@ class StepStore:
                 )
                 for row in session.exec(query).all()
             )
+
+    def unknown(self, run: Run) -> tuple[str, ...]:
+        """Steps of the run's present generation that this version does not know."""
+        names = (step.name for step in self.of(run.id) if step.generation == run.generation)
+        return tuple(sorted({name for name in names if name not in KNOWN}))
 
     def _begun(self, session: Session, run: RunId, name: str, attempt: int) -> StepRow:
         key = _key(session, run, name, attempt)

@@ -429,7 +429,8 @@ VALUES: Final = st.one_of(
 )  # fmt: skip
 KNOWN: Final = [
     p.labeled(), p.issue_event("closed", "ticketsmith"), p.commented("/ticketsmith stop"),
-    p.reviewed("changes_requested"), p.pull_closed(merged=True), p.suite("failure"), p.check("failure"), p.deployed("success"), p.deployed("error"),
+    p.reviewed("changes_requested"), p.pull_closed(merged=True), p.suite("failure"), p.check("failure"),
+    p.deployed("success"), p.deployed("error"),
     p.event("installation", p.around(action="deleted")), p.event("repository", p.around(action="archived")),
     p.event("installation_repositories", p.around(action="removed", repositories_removed=[{"id": 1}])),
 ]  # fmt: skip
