@@ -20,6 +20,7 @@ from bot.course.errand import Errand
 from bot.course.leaving import Leaving
 from bot.course.may import May
 from bot.course.outcomes import is_ending
+from bot.course.parking import parking_of
 from bot.errors import BotError
 from bot.forge.github import Forge
 from bot.job import JobKind, NewJob
@@ -28,6 +29,7 @@ from bot.publishing import branch_name, commit_message
 from bot.repository_config import policy_of
 from bot.run import Opening, Run, RunState
 from bot.sources import default_commit, read_config
+from memory.errors import Told
 from memory.log import merged, restore, written
 from memory.types import CommitId, EndingKind, RunId
 from stages.admission import Admission
@@ -79,14 +81,27 @@ class PublishingJob:
         course = self._with_earlier_push(errand, run, course)
         match bundle.state:
             case BundleState.PUBLISHED:
-                course = Delivery(errand, May(errand), asked=commanded).deliver(run, course)
-                return f"published: {f'#{course.pull}' if course.pull else course.branch or 'the patch'}"
+                return self._delivered(errand, run, course, asked=commanded)
             case BundleState.PARKED:
                 Leaving(errand).parked(run, course)
                 return "parked"
             case _:
                 Leaving(errand).ended(run, course)
                 return f"ended: {run.outcome}"
+
+    def _delivered(self, errand: Errand, run: Run, course: Course, *, asked: bool) -> str:
+        """Bring the patch out; where GitHub does not let us, say on the issue what keeps it."""
+        try:
+            course = Delivery(errand, May(errand), asked=asked).deliver(run, course)
+        except Told as fault:
+            parking = parking_of(fault, errand.now())
+            if parking is None:
+                raise
+            runs = self._app.stores.runs
+            parked = runs.set_state(run.id, RunState.PARKED, cause=parking.cause, reason=parking.reason)
+            Leaving(errand).parked(parked, errand.courses.of(run.id) or course)
+            return f"parked: {parking.reason}"
+        return f"published: {f'#{course.pull}' if course.pull else course.branch or 'the patch'}"
 
     # --- The patch -------------------------------------------------------------------------------------------------
 

@@ -90,6 +90,19 @@ def test_a_second_run_of_an_issue_goes_on_on_its_own_branch_and_pull_request(flo
     assert flow.shop.git.git("rev-parse", f"{head}^") == first
 
 
+def test_where_actions_may_make_no_pull_request_the_issue_says_so(flow: Workflow) -> None:
+    issue = flow.labelled()
+    said = "GitHub Actions is not permitted to create or approve pull requests."
+    flow.github.fault("POST .*/pulls", times=9, status=403, body={"message": said})
+
+    done = flow.publish(flow.made(issue))
+
+    assert done.startswith("parked: ")
+    (comment,) = flow.said(issue)
+    assert said in comment.replace("\\", "")
+    assert "ticketsmith:held" in issue.labels
+
+
 def test_r32_a_person_s_commit_on_the_branch_is_left_alone(flow: Workflow) -> None:
     issue = flow.labelled()
     bundle = flow.made(issue)
