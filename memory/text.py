@@ -85,4 +85,5 @@ def _shown(character: str, category: str) -> str:
         return ""
     if any(ord(character) in block for block in _VARIATION):
         return ""
-    return character
+    # NFKC makes an ordinary space of every other kind of space; the Ogham one it leaves.
+    return " " if category == "Zs" else character

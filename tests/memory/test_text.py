@@ -56,6 +56,7 @@ def test_every_kind_of_line_break_splits(line_break: str) -> None:
         ("tag\U000e0041\ufe0f", "tag"),
         ("ﬁne ① ２", "fine 1 2"),
         ("trailing   ", "trailing"),
+        ("two\u1680\u2003words", "two  words"),
     ],
 )
 def test_look_alikes_are_folded_and_hidden_characters_go(text: str, folded: str) -> None:
