@@ -67,3 +67,14 @@ def test_sec_36_a_pull_request_is_a_draft_that_names_who_asked_for_it(found: Cal
     assert town.course(issue).actor.login == "ada"
     assert "Asked for by `ada`; nobody should approve alone what they asked for." in pull.body
     assert pull.author != town.ada, "GitHub sees that it is not hers"
+
+
+def test_r39_a_branch_is_pushed_with_a_token_of_the_installation_so_that_ci_begins(town: Town) -> None:
+    town.solved()
+
+    pushes = [one for one in town.github.requests if one.git and one.path.endswith("git-receive-pack")]
+
+    assert pushes
+    tokens = [town.github.state.tokens[one.token] for one in pushes]
+    assert {token.installation for token in tokens} == {71}, "GitHub begins no CI for what GITHUB_TOKEN pushed"
+    assert all(token.permissions["contents"] == "write" for token in tokens)
