@@ -47,7 +47,8 @@ def status(run: Run, course: Course, evidence: Evidence, now: Now, mode: Mode | 
     """The status comment."""
     lines = [f"**{_headline(run, course, now)}**", ""]
     lines += [now.note, ""] if now.note else []
-    lines += [plain(evidence.told), ""] if evidence.told and run.state is RunState.ENDED else []
+    if run.state is RunState.ENDED and evidence.told.casefold() not in evidence.summary.casefold():
+        lines += [plain(evidence.told), ""]
     lines += table(("run", "attempts", "time", "cost", "memory"), [_figures(run, evidence.used)])
     lines += ["", *_links(course)] if course.branch or course.pull else []
     if evidence.summary and run.state in (RunState.PUBLISHED, RunState.ENDED):

@@ -131,6 +131,14 @@ def test_a_run_that_is_over_tells_in_code_s_words_how_it_came_to_that() -> None:
     assert "\nthe same failure is fixed on branch x \\<b\\>\n" in text
 
 
+def test_what_the_summary_says_already_is_not_told_twice() -> None:
+    run = a_run(RunState.ENDED, outcome="drop: stopped")
+
+    text = status(run, a_course(), Evidence(told="stopped by a person", summary="Stopped by a person."), Now())
+
+    assert text.casefold().count("stopped by a person") == 1
+
+
 def test_a_remark_is_acknowledged_without_a_stage() -> None:
     assert "**At work**" in status(a_run(), a_course(), Evidence(), Now(note="It is read.", passing=True))
 
