@@ -15,6 +15,7 @@ from memory.signature.shapes import Finding
 
 LINE_AT_MOST = 400
 LOGGED_AT_MOST = 100  # lines of a log that say nothing specific: the next ones will not either
+NAMED_AT_MOST = 300  # errors with a name of which none says anything specific: as above
 _COLONS_AT_MOST = 12
 _TYPE_WITHIN = 200
 _SUFFIXES = ("Error", "Exception", "Warning", "Fault", "Failure", "Violation", "Timeout", "Interrupt", "NotFound")
@@ -42,8 +43,13 @@ def find(lines: Sequence[str]) -> list[Finding]:
     likely = tuple(
         form for form in forms() if not form.generic and not form.only and any(word in low for word in form.needs)
     )
+    said: set[tuple[str, str]] = set()
     for at, line in kept:
-        found = _named(line, at) if ": " in line else _terminated(lines, line, at)
+        named = _named(line) if ": " in line else _terminated(lines, line, at)
+        if named is None or named in said or len(said) >= NAMED_AT_MOST:
+            continue
+        said.add(named)
+        found = _finding(*named, "message", at)
         if found:
             return [found]
     for at, line in kept if likely else ():
@@ -58,10 +64,11 @@ def find(lines: Sequence[str]) -> list[Finding]:
     return []
 
 
-def _named(line: str, at: int) -> Finding | None:
+def _named(line: str) -> tuple[str, str] | None:
+    """The type and the message that a line names."""
     uncaught = _UNCAUGHT.search(line) if "uncaught exception of type" in line else None
     if uncaught:
-        return _finding(uncaught["type"], uncaught["message"], "message", at)
+        return uncaught["type"], uncaught["message"]
     colon = line.find(": ")
     for _ in range(_COLONS_AT_MOST):
         if colon < 0:
@@ -70,18 +77,18 @@ def _named(line: str, at: int) -> Finding | None:
         if ahead and ahead[1].endswith(_SUFFIXES):
             message = line[colon + 2 :]
             ticked = _END.search(message)
-            return _finding(ahead[1], message[: ticked.start()] if ticked else message, "message", at)
+            return ahead[1], message[: ticked.start()] if ticked else message
         colon = line.find(": ", colon + 2)
     return None
 
 
-def _terminated(lines: Sequence[str], line: str, at: int) -> Finding | None:
+def _terminated(lines: Sequence[str], line: str, at: int) -> tuple[str, str] | None:
     """What the library of C++ says of an exception that nobody caught."""
     thrown = _THROWN.search(line) if "terminate called" in line else None
     what = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if not thrown or not what.startswith(_WHAT):
         return None
-    return _finding(thrown["type"], what.removeprefix(_WHAT).strip(), "message", at)
+    return thrown["type"], what.removeprefix(_WHAT).strip()
 
 
 def _known(line: str, at: int, likely: Sequence[Form]) -> Finding | None:

@@ -20,6 +20,8 @@ HOSTILE: dict[str, str] = {
     "frames of Java": _of("\tat a.b.C.d(E.java:1)\n"),
     "frames of Java in one line": _of(" at a.b.C.d(E.java:1)"),
     "half frames of V8": _of("    at f (" + "a/" * 100 + "\n"),
+    "errors that say nothing": _of("\tat a.b.C.d(E.java:1)\nError: "),
+    "errors that number themselves": "".join(f"\tat a.b.C.d(E.java:1)\nError: {n}\n" for n in range(3_000)),
     "half frames of Gecko": _of("f" * 150 + "@" + "h" * 150 + "\n"),
     "type suffixes": _of("ErrorException") + "!",
     "colons of C++": _of("::") + "(",
