@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.intervals import Share
-from memory.measuring import Measured
+from memory.measuring import Measured, at_level
 
 BINS: Final = 24
 LEVELS: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
@@ -54,11 +54,10 @@ class Curves:
 
 def curves(measured: Measured) -> Curves:
     """The figures of a measurement."""
-    ranked = sorted(measured.false, reverse=True)
     thresholds = sorted({*measured.false, *(score for answer in measured.answers for score, _ in answer.best)})
     return Curves(
         spread=_spread(measured),
-        points=tuple(_point(measured, _reached_by(ranked, level)) for level in LEVELS if ranked),
+        points=tuple(_point(measured, at_level(measured.false, level)) for level in LEVELS if measured.false),
         whole=tuple(_point(measured, threshold) for threshold in _thinned(thresholds[::-1])),
         chosen=_point(measured, measured.calibration.threshold),
     )
@@ -87,10 +86,6 @@ def _point(measured: Measured, threshold: float) -> Point:
         false=Share(hits=sum(score >= threshold for score in false), of=len(false)),
         found=Share(hits=sum(answer.found(threshold) for answer in answers), of=len(answers)),
     )
-
-
-def _reached_by(ranked: Sequence[float], level: float) -> float:
-    return math.nextafter(ranked[min(int(level * len(ranked)), len(ranked) - 1)], math.inf)
 
 
 def _thinned(thresholds: Sequence[float], at_most: int = 200) -> Sequence[float]:

@@ -74,7 +74,7 @@ def measure(
     answers = tuple(_answers(index, labelled))
     if len(labelled) >= TICKETS_ENOUGH:
         false = tuple(_without_their_notes(index, labelled, told))
-        threshold, basis = _at_level(false, level), Basis.TICKETS
+        threshold, basis = at_level(false, level), Basis.TICKETS
     else:
         false = tuple(_own_questions(index, scope, at, told))
         threshold, basis = _from_notes(false, notes, level)
@@ -140,10 +140,10 @@ def _from_notes(scores: Sequence[float], notes: int, level: float) -> tuple[floa
     siblings = sum(score >= fixed_threshold(notes, _CROWDED_LEVEL) for score in scores)
     if len(scores) * level < 1 or siblings > _CROWDED * len(scores):
         return fixed, Basis.FIXED
-    return (fixed + _at_level(scores, level)) / 2, Basis.NOTES
+    return (fixed + at_level(scores, level)) / 2, Basis.NOTES
 
 
-def _at_level(scores: Sequence[float], level: float) -> float:
+def at_level(scores: Sequence[float], level: float) -> float:
     """The lowest threshold that at most `level` of the scores reach."""
     ranked = sorted(scores, reverse=True)
     return math.nextafter(ranked[min(int(level * len(ranked)), len(ranked) - 1)], math.inf)
