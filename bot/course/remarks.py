@@ -12,6 +12,7 @@ from bot.course.errand import Errand
 from bot.course.points import CourseStep
 from bot.course.texts import Now
 from bot.engine.outcome import Outcome, Settled
+from bot.forge.types import Account
 from bot.job import Remark
 from bot.run import RunState
 
@@ -34,9 +35,14 @@ def receive_remark(errand: Errand, course: Course | None) -> Outcome:
     said = next((one for one in found if one.id == comment), None)
     if said is None or said.author.id != job.actor.id or not said.body.strip():
         return Settled(outcome="the remark is gone")
-    if said.author.login != run.ticket.author and not permission_of(errand, said.author).writes:
+    if not permission_of(errand, said.author).writes and not _is_author(errand, course, said.author):
         return Settled(outcome="not of the author, nor of somebody who may write")
     errand.once(CourseStep.SEND_BACK, _KEPT, lambda: errand.keep_note(said.body, said.author.login))
-    shown = Now(passing=True, note=f"The remark of {said.author.login} is read before the next attempt.")
+    shown = Now(note=f"The remark of {said.author.login} is read before the next attempt.")
     errand.tell(run, course, shown)
     return Settled(outcome="kept for the next attempt")
+
+
+def _is_author(errand: Errand, course: Course, account: Account) -> bool:
+    """By number: a name that was given up can be taken by others."""
+    return errand.forge.issue(errand.ref, course.number).author.id == account.id

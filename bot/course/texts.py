@@ -74,7 +74,8 @@ def _headline(run: Run, course: Course, now: Now) -> str:
             return f"At work{f': {stage}' if (stage := now.stage.replace('-', ' ')) else ''}{attempt}"
         case RunState.PARKED:
             again = f" It goes on by itself at {run.wake:%Y-%m-%d %H:%M} UTC." if run.wake else ""
-            return f"Waits ({(run.park_cause or ParkCause.PROGRAM).value}): {plain(run.park_reason)}{again}"
+            why = plain(run.park_reason.rstrip("."))
+            return f"Waits ({(run.park_cause or ParkCause.PROGRAM).value}): {why}.{again}"
         case RunState.PUBLISHED if course.pull_state is PullState.MERGED:
             return "Merged. It is verified on the merged commit."
         case RunState.PUBLISHED if course.hands_off:
