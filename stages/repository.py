@@ -225,7 +225,8 @@ class Repository:
     def successor(self, commit: CommitId, parent: CommitId, dated: str) -> CommitId:
         """A commit with the tree and the message of `commit` on top of `parent`.
 
-        `commit` itself where it stands there, and `parent` where it has this tree already. `dated`, as git writes dates, makes it the same commit each time.
+        `commit` itself where it stands there, and `parent` where it has this tree already. `dated`, as git writes
+        dates, makes it the same commit each time.
         """
         if self._line("rev-parse", "--verify", "--quiet", f"{commit}^") == parent:
             return commit

@@ -24,7 +24,7 @@ SECRETS: Final = {"model_key", "hidden", "webhook_secret"}  # read from other va
 OF_THE_APP: Final = {one.name for one in fields(AppSettings)} - SECRETS
 OF_A_DAY: Final = {one.name for one in fields(Walls)}  # in the file alone
 OF_THE_OUTSIDE: Final = {"hosts", "environment"}  # of [program] and [install], in the file alone
-VALUES: Final = {"engine_url": "sqlite:////x", "workers": "3", 
+VALUES: Final = {"engine_url": "sqlite:////x", "workers": "3",
     "sandbox": "plain", "agent": "loop", "attempts": "2", "transcript_days": "7",
     "calls": "9", "tokens": "9", "money": "1", "minutes": "1", "candidate_runs": "9",
     "id": "9", "port": "9", "mode": "ready", "allowed_bots": "9", "base_url": "https://ghe.example/api/v3",
@@ -100,7 +100,7 @@ def test_a_setting_has_the_variable_that_the_readme_names(key: str, variable: st
 
     settings = read_settings({"HOME": str(tmp_path), variable: VALUES.get(key, "/x")})
 
-    place = settings.limits if key in {one.name for one in fields(Limits)} else settings
+    place: object = settings.limits if key in {one.name for one in fields(Limits)} else settings
     place = settings.app if key in OF_THE_APP else place
     assert variable == f"{PREFIX}{'APP_' if key in OF_THE_APP else ''}{key.upper()}"
     assert str(getattr(place, key)) is not None

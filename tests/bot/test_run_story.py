@@ -31,8 +31,8 @@ from bot.journal import RunJournal
 from bot.record import RunRecord, read_record, record_json
 from bot.requeue import RequeueNotes
 from bot.run import Run, RunState, StepRecord
-from bot.runs import RunStore
 from bot.run_table import runs_json, show_runs
+from bot.runs import RunStore
 from bot.show import run_text, show_run
 from bot.telling import tell
 from bot.terminal import Terminal
