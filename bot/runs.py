@@ -154,6 +154,13 @@ class RunStore:
             row.attempt = max(row.attempt, attempt)
             return self._touched(row)
 
+    def stand_at(self, run: RunId, generation: int, attempt: int) -> Run:
+        """Go back to an attempt that was made before: what came after it counts no more. Raises RunIsOver."""
+        with self._book.writing() as session:
+            row = _not_over(session, run)
+            row.generation, row.attempt = generation, attempt
+            return self._touched(row)
+
     def pin(self, run: RunId, memory_version: int) -> Run:
         """The memory version that the run reads from now on."""
         return self._change(run, memory_version=memory_version)

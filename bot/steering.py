@@ -14,6 +14,7 @@ from bot.book import Book
 from bot.closing import already_over
 from bot.dropping import drop
 from bot.errors import BeingWorkedOn, NothingToRetry
+from bot.merged import stand_where_merged
 from bot.run import Run, RunState
 from bot.sent_back import SentBack, send_back
 from bot.stores import Stores
@@ -81,6 +82,13 @@ class Steering(ABC):
             clean = replace(sent, said=tuple(map(self.book.clean, sent.said)))
             send_back(self.stores.steps, run, clean)
             return self.stores.runs.set_state(run.id, RunState.WORKING)
+
+    def merged(self, run: Run, commit: CommitId) -> Run:
+        """Have an open run stand where its patch was merged, whatever it worked on since. Raises BeingWorkedOn."""
+        with self._alone(run) as run:
+            if not run.open:
+                return run
+            return stand_where_merged(self.stores, run, Repository.open(Path(run.place)), commit)
 
     def stop(self, run: Run, cause: DropCause = DropCause.STOPPED) -> Run:
         """End a run: the process that works on it ends it at its next call, else this one does at once.

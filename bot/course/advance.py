@@ -28,13 +28,13 @@ from bot.course.points import CourseStep
 from bot.course.texts import Now
 from bot.course.watching import Watching
 from bot.engine.outcome import Outcome, Settled, Waits
-from bot.errors import AlreadyOpen, BeingWorkedOn, BotError, LetGo
+from bot.errors import AlreadyOpen, BeingWorkedOn, BotError, Fenced, LetGo
 from bot.forge.errors import ForgeFault
 from bot.leaving import sentence
 from bot.outbox.types import OwnLabel
 from bot.run import Run, RunState
 from memory.errors import Told
-from memory.types import CommitId, RunId
+from memory.types import CommitId, DropCause, RunId
 from stages.agents.model import NoModel, UnknownPrice
 from stages.errors import ParkCause, Parked, Refused
 from stages.remote import RemoteFault
@@ -43,6 +43,7 @@ from stages.ticket import Comment, Ticket
 
 _MIRRORED: Final = TypeAdapter(Mirrored)
 _RULE: Final = TypeAdapter(str)
+_MERGED: Final = "its patch was merged"
 _HELD_BY_ANOTHER: Final = timedelta(seconds=10)
 # Rules for branches that refuse what we do: make one, and push to it. GitHub's REST reference, "Rules".
 # Not among them: where signatures are wanted, GitHub signs for us.
@@ -81,6 +82,10 @@ class Advance:
         try:
             with self._mine(run):
                 return self._go_on(run, course, wish)
+        except Fenced:
+            if not self._is_merged(run_id):
+                raise
+            return Settled(outcome=_MERGED)  # it is verified by the job that told of the merge
         except BeingWorkedOn as other:
             return Waits(until=self._errand.now() + _HELD_BY_ANOTHER, why=str(other))
         except MayNotAct as no_more:
@@ -170,7 +175,7 @@ class Advance:
 
     def _go_on(self, run: Run, course: Course, wish: Wish) -> Outcome:
         if course.pull_state is PullState.MERGED:
-            return Settled(outcome="its patch was merged")
+            return Settled(outcome=_MERGED)
         run = self._on_a_base_that_is_there(run, course)
         if rule := self._rule_against_us(course):
             return self._parked(run, course, Parking(cause=ParkCause.RULESET, reason=rule))
@@ -227,6 +232,13 @@ class Advance:
             return ""
         return f"the rule {found.kind} of the repository refuses the branch {branch} ({found.detail})"
 
+    def _merged_meanwhile(self, course: Course) -> bool:
+        return course.pull is not None and self._errand.forge.pull(self._errand.ref, course.pull).merged
+
+    def _is_merged(self, run: RunId) -> bool:
+        course = self._errand.courses.of(run)
+        return course is not None and course.pull_state is PullState.MERGED
+
     # --- How it stands afterwards ------------------------------------------------------------------------------------
 
     def _parked(self, run: Run, course: Course, parking: Parking) -> Outcome:
@@ -247,6 +259,8 @@ class Advance:
         return Waits(until=parking.until, why=parking.cause.value)
 
     def _stopped(self, run: Run, course: Course, no_more: MayNotAct) -> Outcome:
+        if no_more.cause is DropCause.CLOSED_BY_HUMAN and self._merged_meanwhile(course):
+            return Settled(outcome=_MERGED)  # GitHub tells that in a delivery of its own, which is late
         stopped = self._errand.app.stop(run, no_more.cause)
         self._leaving.silently(stopped, self._errand.courses.of(run.id) or course, f"{no_more}")
         return Settled(outcome=stopped.outcome or "stopping")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -21,7 +22,7 @@ from bot.course.points import CourseStep
 from bot.course.texts import Now
 from bot.course.watching import Watching
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
-from bot.errors import BeingWorkedOn, LetGo, NotMerged, NotPublished, NotVerified
+from bot.errors import BeingWorkedOn, LetGo, NotMerged, NotPublished, NotVerified, RunIsOver
 from bot.forge.errors import Gone as GoneForGood
 from bot.forge.errors import Moved, NotThere
 from bot.forge.types import IssueInfo, OpenOrClosed
@@ -91,6 +92,8 @@ class Changes:
                 merged=data.merge_commit,
                 merged_at=course.merged_at or errand.job.at,
             )
+            with suppress(RunIsOver):  # whoever works on another attempt writes no more
+                errand.app.stores.runs.take(course.run)
             return ToWork()
         if course.pull_state is PullState.CLOSED_BY_US or (data.by and data.by.id == errand.me):
             return Settled(outcome="we closed it ourselves")
@@ -159,6 +162,8 @@ class Judging:
             )
             if commit and course.merged and not _holds(mirrored, commit, course.merged):
                 return Settled(outcome="the merge is not in what was deployed")
+            if course.merged:
+                run = errand.app.merged(run, course.merged)
             run = errand.steps.each_time(CourseStep.JUDGE, lambda: verified(errand.app, run, commit))
         except BeingWorkedOn as other:
             return Waits(until=errand.now() + _LOOK_AGAIN, why=str(other))

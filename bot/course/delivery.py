@@ -56,6 +56,13 @@ class Nowhere:
     hands_off: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """The run's own pull request was merged, and GitHub has not told so yet."""
+
+    pull: int
+
+
 _PLACED: Final[TypeAdapter[Put | Nowhere]] = TypeAdapter(Put | Nowhere)
 _PUSHED: Final = TypeAdapter(Pushed | ForeignCommits | RuleRefused)
 _NUMBER: Final = TypeAdapter(int)
@@ -113,6 +120,8 @@ class Delivery:
             case HandsOff() as theirs:
                 why = f"a person pushed to `{theirs.branch}`: the patch stays away from it until `/ticketsmith retry`"
                 return Nowhere(why=why, hands_off=True)
+            case Merged() as merged:
+                return Nowhere(why=f"#{merged.pull} was merged meanwhile: no further patch goes out")
             case StaysAway() as closed:
                 return Nowhere(why=f"#{closed.pull} was closed by a person: `/ticketsmith retry` brings it back")
             case Place() as place:
@@ -123,7 +132,7 @@ class Delivery:
                     commit = repository.successor(commit, place.head, f"{int(run.created.timestamp())} +0000")
                 return Put(branch=place.branch, commit=commit, head=place.head, pull=place.pull, note=place.note)
 
-    def _free_place(self, course: Course) -> Placing:
+    def _free_place(self, course: Course) -> Placing | Merged:
         errand, why = self._errand, ""
         ours = errand.courses.of_issue(errand.ref, course.number)
         known = Known(
@@ -139,6 +148,8 @@ class Delivery:
                 head=CommitId(head) if head else None,
                 pulls=errand.forge.pulls_of_branch(errand.ref, name),
             )
+            if any(pull.merged and pull.number == course.pull for pull in branch.pulls):
+                return Merged(pull=course.pull or 0)
             found = placed(branch, known, why)
             if not isinstance(found, TryNext):
                 return found

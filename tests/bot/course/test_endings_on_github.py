@@ -6,15 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from bot.app import App
 from bot.book import utc_now
 from bot.course.chores import Chores
 from bot.course.course import PullState
+from bot.course.office import taking
+from bot.engine.outcome import Settled
+from bot.job import Job
 from bot.run import RunState
 from memory.types import DropCause
 from stages.workspace import Workspace
 from tests.bot.course.town import Town
-from tests.bot.kit import Script, endings, lessons
+from tests.bot.kit import Script, endings, lessons, writes
 from tests.github_server.state import Issue
 
 
@@ -214,3 +219,58 @@ def test_a_run_that_another_one_stopped_first_keeps_its_cause(town: Town) -> Non
     town.drain()
 
     assert town.run(issue).outcome == "drop: moved"
+
+
+def merged_while_it_is_repaired(town: Town, *, heard: bool) -> Issue:
+    """An issue whose patch is merged while a further attempt works; `heard` before that attempt is over."""
+
+    def refix(workspace: Workspace) -> dict[str, object]:
+        town.github.people.merge(town.shop, town.pull(), town.ada)
+        for job in town.jobs.waiting() if heard else ():
+            town.jobs.taken(job.id)
+            with taking(town.office) as one:
+                one.receive(job)
+            late.append(job)
+        workspace.write("price.txt", b"3\n\n")
+        return {"summary": "Done."}
+
+    late: list[Job] = []
+    town.script.answers.update(Script.of(refix=refix).answers)
+    issue = town.solved()
+    town.say(issue, "/ticketsmith requeue A line break is missing.")
+    town.drain()
+    for job in late:
+        town.take(job)
+    return issue
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_merge_that_comes_while_another_attempt_works_is_verified_all_the_same(town: Town, heard: bool) -> None:
+    issue = merged_while_it_is_repaired(town, heard=heard)
+
+    assert town.told(issue) == ["hold: finding", *([] if heard else ["refix", "pass-after-hold"]),
+                                "final verify: worked"]  # fmt: skip
+    assert (len(town.pulls()), len(town.courses_of(issue))) == (1, 1)
+    assert town.branches() in ([], [f"ticketsmith/issue-{issue.number}"])
+    assert town.own_labels(issue) == []
+    assert "+3" in town.run(issue).patch
+    assert town.run(issue).attempt == 1
+    town.check()
+
+
+def test_a_merge_closes_its_issue_before_it_is_told_and_the_attempt_at_work_drops_nothing(town: Town) -> None:
+    def closed_by_it(*_: object) -> dict[str, object]:
+        town.github.hooks.url = ""  # what GitHub tells of it is late
+        town.github.people.merge(town.shop, town.pull(), town.ada)
+        town.github.people.close(town.shop, issue, town.ada)
+        town.github.hooks.url = "kept"
+        return {"findings": []}
+
+    issue = town.solved()
+    town.script.answers.update(Script.of(review=closed_by_it, refix=writes(text="3\n\n")).answers)
+    town.say(issue, "/ticketsmith requeue A line break is missing.")
+    town.drain()
+
+    assert town.run(issue).open
+    assert town.outcomes[-1][1] == Settled(outcome="its patch was merged")
+    assert len(town.pulls()) == 1
