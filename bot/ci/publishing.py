@@ -214,8 +214,10 @@ class PublishingJob:
 
 
 def _of_run(log: str, run: str, ticket: str) -> str:
+    """Lines of this run; none that says how a patch did where it was merged, which no such run can know."""
     lines = ((line, json.loads(line)) for line in merged(log).splitlines())
-    return "".join(f"{line}\n" for line, value in lines if (value.get("run"), value.get("ticket")) == (run, ticket))
+    own = ((line, value) for line, value in lines if (value.get("run"), value.get("ticket")) == (run, ticket))
+    return "".join(f"{line}\n" for line, value in own if value.get("kind") != EndingKind.VERIFY)
 
 
 def _tree(git: Git, base: CommitId, diff: str) -> str:

@@ -284,7 +284,12 @@ def test_endings_of_other_runs_and_tickets_never_reach_the_memory(flow: Workflow
     flow.labelled()
     bundle = flow.work(Script.of(**DROPS))
     (line,) = [json.loads(one) for one in bundle.log.splitlines() if '"final":true' in one]
-    forged = [{**line, "id": "f1", "run": "000000000000"}, {**line, "id": "f2", "ticket": "issue:999"}]
+    verified = {"kind": "verify", "body": {"outcome": "worked"}, "evidence": "ci"}
+    forged = [
+        {**line, "id": "f1", "run": "000000000000"},
+        {**line, "id": "f2", "ticket": "issue:999"},
+        {**line, **verified, "id": "f3", "final": False},
+    ]
     log = bundle.log + "".join(f"{json.dumps(one)}\n" for one in forged)
 
     flow.publish(replace(bundle, log=log))
