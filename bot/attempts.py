@@ -163,7 +163,7 @@ class Attempts:
 
         def judged() -> GateReport:
             report = self._bench.judge(attempt)
-            self._pursuit.tell(*facts.checked_by(report))
+            self._pursuit.tell(*_checked_by(report))
             return report
 
         return self._pursuit.once("gate", _GATE, judged, attempt=number)
@@ -246,6 +246,13 @@ class Attempts:
             seen=refused.attempt.why,
             patch=refused.attempt.patch,
         )
+
+
+def _checked_by(report: GateReport) -> tuple[facts.Checked, ...]:
+    """What the gate ran."""
+    on = f"attempt {report.attempt}"
+    alone = (facts.checked(report.reproduction, f"{on}, the reproduction alone"),) if report.reproduction else ()
+    return (*alone, *(facts.checked(one, on) for one in report.checks))
 
 
 def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:

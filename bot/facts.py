@@ -207,13 +207,6 @@ def checked(report: CheckReport, on: str) -> Checked:
     )
 
 
-def checked_by(report: GateReport) -> tuple[Checked, ...]:
-    """What the gate ran."""
-    on = f"attempt {report.attempt}"
-    alone = (checked(report.reproduction, f"{on}, the reproduction alone"),) if report.reproduction else ()
-    return (*alone, *(checked(one, on) for one in report.checks))
-
-
 def found(diagnosed: Diagnosed) -> Found:
     """A diagnosis in the model's words, and the test that code ran."""
     shown = diagnosed.reproduction
