@@ -125,11 +125,11 @@ class FollowUps:
             return NoHold(why="the checks of this commit were answered before")
         checks = self._errand.forge.checks(self._errand.ref, course.pushed)
         foreign = [one for one in checks if one.app_id != self._errand.app_id]
+        if self._still_running(foreign):  # one that was red may run anew, and one job speaks for all of a commit
+            return Waits(until=self._errand.now() + _LOOK_AGAIN, why="other checks still run")
         failed = [one for one in foreign if one.failed]
         if not failed:
             return NoHold(why="no check of another one is red")
-        if self._still_running(foreign):
-            return Waits(until=self._errand.now() + _LOOK_AGAIN, why="other checks still run")
         red = self._red_on_the_base(run)
         ours = [one for one in failed if one.name not in red]
         if not ours:

@@ -124,10 +124,11 @@ class People:
         with self._acting() as (state, emit), acts.refs(state, emit, where, by):
             where.git.delete(branch)
 
-    def check(self, where: Repository, sha: str, conclusion: str, name: str = "ci") -> Check:
-        """GitHub Actions finishes a check run."""
+    def check(self, where: Repository, sha: str, conclusion: str | None, name: str = "ci") -> Check:
+        """GitHub Actions finishes a check run; without a conclusion it begins one."""
+        status = "completed" if conclusion else "in_progress"
         with self._acting() as (state, emit):
-            return acts.check(state, emit, where, sha, name=name, status="completed", conclusion=conclusion,
+            return acts.check(state, emit, where, sha, name=name, status=status, conclusion=conclusion,
                               app=ACTIONS_APP_ID)  # fmt: skip
 
     def deploy(self, where: Repository, sha: str, outcome: str, environment: str = "staging") -> Deployment:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 
+from bot.app import App
+from bot.book import utc_now
+from bot.engine.outcome import Waits
 from bot.run import RunState
+from memory.slots import hashed
 from memory.types import Hold, Where
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, endings, writes
@@ -86,6 +92,48 @@ def test_r50_one_head_is_answered_once_and_a_red_base_is_not_the_patch(found: Ca
 
     assert holds(town, issue) == []
     assert "CI is red on the base too" in town.comments(issue)[0]
+
+
+def test_r50_checks_are_read_when_all_have_ended_so_that_one_hold_names_all_that_are_red(
+    found: Callable[..., Town],
+) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    head = town.course(issue).pushed or ""
+    slow = town.github.people.check(town.shop, head, None, name="slow tests")
+    town.github.people.check(town.shop, head, "failure", name="unit tests")
+    (waits,) = town.drain()
+    assert isinstance(waits, Waits)
+    assert holds(town, issue) == []
+
+    slow.status, slow.conclusion = "completed", "failure"
+    town.take_last_again()
+    town.github.people.check(town.shop, head, "failure", name="told late")
+    town.drain()
+
+    assert [set(hold.failing) for hold in holds(town, issue)] == [{hashed("slow tests"), hashed("unit tests")}]
+    assert town.run(issue).attempt == 2
+    town.check()
+
+
+def test_r50_a_check_that_never_ends_is_waited_for_half_an_hour(found: Callable[..., Town]) -> None:
+    town = found(script=again())
+    issue = town.solved()
+    head = town.course(issue).pushed or ""
+    town.github.people.check(town.shop, head, None, name="hangs")
+    town.github.people.check(town.shop, head, "failure", name="unit tests")
+    town.drain()
+
+    made = town.office.app
+    town.office = replace(town.office, app=lambda guard: in_half_an_hour(made(guard)))
+    town.take_last_again()
+
+    assert [hold.failing for hold in holds(town, issue)] == [(hashed("unit tests"),)]
+
+
+def in_half_an_hour(app: App) -> App:
+    app.book.now = lambda: utc_now() + timedelta(minutes=31)
+    return app
 
 
 def test_checks_of_an_older_commit_hold_nothing(found: Callable[..., Town]) -> None:
