@@ -16,7 +16,7 @@ from bot.book import Book
 from bot.errors import AlreadyOpen, AmbiguousRun, NoSuchRun, RunIsOver
 from bot.run import Opening, Run, RunState
 from bot.run_id import new_run_id, read_run_id
-from bot.tables import RunRow
+from bot.tables import RequeueNoteRow, RunRow
 from memory.types import CommitId, DropCause, RepositoryId, RunId, Scope, TicketId
 from stages.agents.limits import Spent
 from stages.errors import ParkCause
@@ -142,8 +142,10 @@ class RunStore:
         """
         with self._book.writing() as session:
             row = _not_over(session, run)
-            row.generation += 1
+            row.generation, row.attempt = row.generation + 1, 0
             row.base = base or row.base
+            for note in session.exec(select(RequeueNoteRow).where(RequeueNoteRow.read_by == run)):
+                note.read_in_attempt = 1  # all attempts of the new generation read it
             row.state, row.park_cause, row.park_reason = RunState.WORKING.value, None, ""
             return self._touched(row)
 

@@ -158,6 +158,11 @@ def follows(git: Git, commit: CommitId, earlier: CommitId) -> bool:
     return git.ask("merge-base", "--is-ancestor", earlier, commit) is not None
 
 
+def merges(git: Git, commit: CommitId, other: CommitId) -> bool:
+    """True when git can bring the two together by itself; histories without a common commit it cannot."""
+    return git.ask("merge-tree", "--write-tree", commit, other) is not None
+
+
 @contextmanager
 def trusted(git: Git) -> Iterator[Git]:
     """The same objects behind a git directory that nobody else has written to: no `insteadOf`, hook or helper."""

@@ -225,16 +225,19 @@ class Repository:
     def successor(self, commit: CommitId, parent: CommitId, dated: str) -> CommitId:
         """A commit with the tree and the message of `commit` on top of `parent`.
 
-        `commit` itself where it stands there, and `parent` where it has this tree already. `dated`, as git writes
-        dates, makes it the same commit each time.
+        `commit` itself where it stands there, and `parent` where it has this tree already. What `commit` stands on is
+        a second parent where `parent` does not hold it. `dated`, as git writes dates, makes it the same each time.
         """
-        if self._line("rev-parse", "--verify", "--quiet", f"{commit}^") == parent:
+        base = self._line("rev-parse", "--verify", "--quiet", f"{commit}^")
+        if base == parent:
             return commit
+        held = base is None or self._git.ask("merge-base", "--is-ancestor", base, parent) is not None
         tree = self._run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
-        if self._line("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") == tree:
+        if held and self._line("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") == tree:
             return parent
         message = self._run("show", "-s", "--format=%B", commit)
-        made = self._git.run("commit-tree", "-p", parent, "-F", "-", tree, stdin=message, dates=dated)
+        parents = ("-p", parent) if held else ("-p", parent, "-p", str(base))
+        made = self._git.run("commit-tree", *parents, "-F", "-", tree, stdin=message, dates=dated)
         return CommitId(made.decode().strip())
 
     def contains(self, commit: CommitId, patch: Patch) -> bool:

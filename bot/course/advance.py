@@ -29,7 +29,7 @@ from bot.course.texts import Now
 from bot.course.watching import Watching
 from bot.engine.outcome import Outcome, Settled, Waits
 from bot.errors import AlreadyOpen, BeingWorkedOn, BotError, Fenced, LetGo
-from bot.forge.errors import ForgeFault
+from bot.forge.errors import ForgeFault, Gone, Moved, NotThere
 from bot.leaving import sentence
 from bot.outbox.types import OwnLabel
 from bot.run import Run, RunState
@@ -37,12 +37,14 @@ from memory.errors import Told
 from memory.types import CommitId, DropCause, RunId
 from stages.agents.model import NoModel, UnknownPrice
 from stages.errors import ParkCause, Parked, Refused
-from stages.remote import RemoteFault
+from stages.remote import RemoteFault, merges
 from stages.repository import Repository, RepositoryFault
 from stages.ticket import Comment, Ticket
 
 _MIRRORED: Final = TypeAdapter(Mirrored)
 _RULE: Final = TypeAdapter(str)
+_DONE: Final = TypeAdapter(bool)
+_BASE: Final = "base"  # that it was begun anew because the base moved on
 _MERGED: Final = "its patch was merged"
 _HELD_BY_ANOTHER: Final = timedelta(seconds=10)
 # Rules for branches that refuse what we do: make one, and push to it. GitHub's REST reference, "Rules".
@@ -185,6 +187,8 @@ class Advance:
             run = self._errand.steps.each_time(CourseStep.PURSUE, lambda: self._pursued(run, course))
         self._errand.fence.check(run.id)
         course = self._errand.courses.of(run.id) or course
+        if run.state is RunState.PUBLISHED and (now := self._conflict(run)):
+            return self._onto(now, run, course, wish)
         match run.state:
             case RunState.PUBLISHED:
                 course = Delivery(self._errand, self._may, asked=wish.asked).deliver(run, course)
@@ -217,6 +221,34 @@ class Advance:
         if self._mirrors.has(course.ref, run.base):
             return run
         return self._errand.app.stores.runs.advance(run.id, CommitId(mirrored.base))
+
+    def _conflict(self, run: Run) -> Mirrored | None:
+        """The default branch as it is now, where the patch cannot be merged into it."""
+        try:
+            now = self._mirrors.fetch(self._errand.forge.repository(self._errand.ref))
+        except (NothingThere, Moved, Gone, NotThere):  # what that means is found out before anything goes out
+            return None
+        if now.base == run.base or run.commit is None:
+            return None
+        return None if merges(Repository.open(Path(now.folder)).git, now.base, run.commit) else now
+
+    def _onto(self, now: Mirrored, run: Run, course: Course, wish: Wish) -> Outcome:
+        """Begin anew on the base as it is now, once for each job; else a person has to say so."""
+        errand = self._errand
+        if self._merged_meanwhile(course):
+            return Settled(outcome=_MERGED)
+        self._may.act(course)
+        if errand.steps.kept(CourseStep.SEND_BACK, _DONE, of=_BASE):
+            reason = f"the patch conflicts with {now.branch}, which moved on again while it was made anew"
+            return self._parked(run, course, Parking(cause=ParkCause.BRANCH, reason=reason))
+
+        def effect() -> bool:
+            errand.app.stores.runs.advance(run.id, now.base)
+            errand.courses.change(run.id, base=now.branch)
+            return True
+
+        errand.once(CourseStep.SEND_BACK, _DONE, effect, of=_BASE)
+        return self._go_on(errand.run(run.id), errand.courses.of(run.id) or course, wish)
 
     def _rule_against_us(self, course: Course) -> str:
         """The rule that refuses our branch, by its name; empty when none does."""

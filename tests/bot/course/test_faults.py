@@ -13,6 +13,7 @@ from bot.outbox.sender import ON_ITS_WAY_SECONDS
 from bot.run import RunState
 from stages.errors import ParkCause
 from tests.bot.course.town import Town
+from tests.bot.kit import Script, writes
 from tests.github_server.state import Issue
 
 NEVER_SENT = {"message": "You have exceeded a secondary rate limit."}
@@ -199,7 +200,7 @@ def test_f28_a_base_that_was_forced_away_is_begun_anew_on_what_is_there(found: C
 
 
 def test_r27_a_run_that_changes_nothing_asks_github_15_times_at_most(found: Callable[..., Town]) -> None:
-    from tests.bot.kit import NOTHING, Script
+    from tests.bot.kit import NOTHING
 
     town = found(script=Script.of(develop=NOTHING))
     issue = town.labelled()
@@ -212,8 +213,6 @@ def test_r27_a_run_that_changes_nothing_asks_github_15_times_at_most(found: Call
 
 
 def test_r27_a_whole_run_asks_github_40_times_at_most(found: Callable[..., Town]) -> None:
-    from tests.bot.kit import Script, writes
-
     town = found(script=Script.of(refix=writes(text="3\n\n")))
     issue = town.labelled()
     before = town.github.api_requests
