@@ -58,7 +58,9 @@ def test_a_fault_of_one_parser_does_not_lose_the_ticket(caplog: pytest.LogCaptur
 
 
 def test_results_of_junit_are_read_out_of_their_xml() -> None:
-    trace = "org.opentest4j.AssertionFailedError: expected: <{}> but was: <4>\n\tat a.b.CartTest.total(CartTest.java:12)"
+    trace = (
+        "org.opentest4j.AssertionFailedError: expected: <{}> but was: <4>\n\tat a.b.CartTest.total(CartTest.java:12)"
+    )
     text = html.escape(trace.format(3))
     report = (
         f'<testcase classname="com.acme.CartTest">\n<failure message="expected: &lt;3&gt;" type="x">{text}\n</failure>'
