@@ -17,7 +17,7 @@ from bot.app import App, Choices
 from bot.book import Book, upgrade_runs, utc_now
 from bot.config import Settings
 from bot.course.chores import Chores
-from bot.course.mirror import Mirrors
+from bot.course.mirrors import Mirrors
 from bot.course.office import Office, taking
 from bot.course.points import Reached, nothing
 from bot.credentials import app_id, bot_id, private_key

@@ -21,7 +21,7 @@ from bot.course.errors import MayNotAct, NothingThere
 from bot.course.leaving import Leaving
 from bot.course.markdown import plain
 from bot.course.may import May
-from bot.course.mirror import Mirrored, Mirrors
+from bot.course.mirrors import Mirrored, Mirrors
 from bot.course.parking import Parking, parking_of, wake_of
 from bot.course.placing import name_of
 from bot.course.points import CourseStep

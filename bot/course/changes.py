@@ -16,7 +16,7 @@ from bot.course.course import Course, PullState
 from bot.course.errand import Errand
 from bot.course.leaving import Leaving
 from bot.course.markdown import plain
-from bot.course.mirror import Mirrored, Mirrors
+from bot.course.mirrors import Mirrored, Mirrors
 from bot.course.parking import parking_of
 from bot.course.points import CourseStep
 from bot.course.texts import Now

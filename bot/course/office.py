@@ -10,7 +10,7 @@ from bot.app import App
 from bot.app_settings import AppSettings
 from bot.book import Book
 from bot.course.errand import Errand
-from bot.course.mirror import Mirrors
+from bot.course.mirrors import Mirrors
 from bot.course.points import Reached, nothing
 from bot.course.steps import JobSteps
 from bot.course.store import CourseStore

@@ -15,7 +15,7 @@ from bot.course.course import Course
 from bot.course.errand import Errand
 from bot.course.follow_up import FollowUps
 from bot.course.leaving import Leaving
-from bot.course.mirror import Mirrors
+from bot.course.mirrors import Mirrors
 from bot.course.parking import parking_of
 from bot.course.points import CourseStep
 from bot.course.remarks import receive_remark
