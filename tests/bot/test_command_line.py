@@ -16,6 +16,8 @@ from bot.commands.common import err
 from tests.bot.lines import AGENT, Line, complaint, line
 
 ROOT = Path(__file__).parents[2]
+# A shell that runs the tests in the background lets all that it begins ignore interrupts.
+HEARS_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 NOTE = {".github/ticketsmith/notes/price.md": "# Price\n\nThe price of mugs is wrong until spring.\n"}
 
 
@@ -213,7 +215,7 @@ def test_an_interrupt_leaves_a_run_that_goes_on(typed: Line, tmp_path: Path) -> 
     begin = [
         sys.executable,
         "-c",
-        "from bot.cli import main; main()",
+        f"{HEARS_INTERRUPTS}; from bot.cli import main; main()",
         "fix",
         str(typed.ticket),
         *typed.at,
