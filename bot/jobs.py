@@ -14,6 +14,7 @@ from sqlmodel import Session, col, select
 
 from bot.book import Book
 from bot.errors import NoSuchJob
+from bot.forge.addresses import PUBLIC_WEB
 from bot.forge.types import Account, AccountKind, RepositoryRef
 from bot.job import DATA, Added, Arrival, Decision, Job, JobData, JobKind, JobState, NewJob
 from bot.job_tables import DeliveryRow, GithubRepositoryRow, JobRow
@@ -21,7 +22,6 @@ from bot.keeping import Keeping
 from memory.types import RepositoryId
 from stages.origin import remote_id
 
-WEB: Final = "https://github.com"
 WAITING_AT_MOST: Final = 1_000
 
 _ADAPTERS: Final[Mapping[str, TypeAdapter[Any]]] = {kind.__name__: TypeAdapter(kind) for kind in DATA}
@@ -32,7 +32,7 @@ _KNOWN_AT_MOST: Final = 1_000
 class Jobs:
     """All SQL of deliveries and jobs. `web` is where GitHub's repositories have their addresses."""
 
-    def __init__(self, book: Book, *, web: str = WEB) -> None:
+    def __init__(self, book: Book, *, web: str = PUBLIC_WEB) -> None:
         self._book, self._web = book, web
         self._clean_short = lru_cache(_KNOWN_AT_MOST)(book.clean)  # most are the same few words
 

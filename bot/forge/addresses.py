@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-_PUBLIC: Final = "https://github.com"
+PUBLIC_WEB: Final = "https://github.com"
 
 
 def web_of(base_url: str) -> str:
@@ -17,4 +17,4 @@ def web_of(base_url: str) -> str:
 
 def install_page(web: str, slug: str) -> str:
     """Where an App is installed. An Enterprise server has its Apps at another place than github.com."""
-    return f"{web}/{'apps' if web == _PUBLIC else 'github-apps'}/{slug}/installations/new"
+    return f"{web}/{'apps' if web == PUBLIC_WEB else 'github-apps'}/{slug}/installations/new"

@@ -254,7 +254,7 @@ def test_r47_no_address_of_github_stands_outside_the_defaults() -> None:
 
     assert found == {
         ("bot/app_settings.py", "https://api.github.com"),
-        ("bot/jobs.py", "https://github.com"),
+        ("bot/forge/addresses.py", "https://github.com"),
         ("stages/origin.py", "github.com"),
     }
 
