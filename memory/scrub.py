@@ -116,7 +116,7 @@ def _shapes(text: str) -> Iterator[Leak]:
             yield _leak(LeakKind.ASSIGNED, found.span(2))
     yield from _assigned(text)
     for found in shapes.LONG_RUN.finditer(text):
-        if shapes.is_random(found[0]):
+        if shapes.is_random(found[0], in_path=shapes.goes_on_in_path(text, found.start())):
             yield _leak(LeakKind.RANDOM, found.span())
 
 

@@ -89,6 +89,8 @@ _KINDS: Final = str.maketrans(
 _OF_ONE_KIND: Final = re.compile(r"a+|A+|0+|-+")
 _NUMBER: Final = re.compile(r"0+")
 _PART_AT_LEAST: Final = 20  # characters
+_PART_AT_MOST: Final = 256  # and the slash before it; file systems take no longer names
+_PART_BEGUN: Final = re.compile(r"/[\w.\-]*\.$")
 _NAME = re.compile(r"[A-Za-z_$]+\d?(?:[./\-][A-Za-z_]+\d?)*")
 _SNAKE_PART = re.compile(r"(?:[A-Za-z$]{1,40}(?:\d{1,3}[A-Za-z]{1,20}){0,2}\d{0,3}|\d{1,2}[A-Za-z]{1,3})?")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[a-z]\d{0,5}(?:[A-Z][a-z]{2,})+")
@@ -132,14 +134,19 @@ def is_url_password(value: str) -> bool:
     return not _PASSWORD_WORD.fullmatch(value)
 
 
-def is_random(run: str) -> bool:
+def goes_on_in_path(text: str, start: int) -> bool:
+    """True when what starts there goes on with a part of a path after a dot, as in `/tmp/tmp.Xy1…/runs/…`."""
+    return _PART_BEGUN.search(text[max(0, start - _PART_AT_MOST) : start]) is not None
+
+
+def is_random(run: str, *, in_path: bool = False) -> bool:
     """True for long runs that change between capitals, small letters and digits as only random ones do.
 
     Hex digits of one case, such as hashes of commits, are not among them. Of a path, each part stands for itself.
     """
     if _INTEGRITY.fullmatch(run):
         return False
-    if run.startswith("/"):
+    if in_path or run.startswith("/"):
         return any(len(part) >= _PART_AT_LEAST and is_random(part) for part in run.split("/"))
     kinds = run.translate(_KINDS)
     changes = len(_OF_ONE_KIND.findall(kinds)) - 1

@@ -223,3 +223,16 @@ def test_what_was_scrubbed_holds_no_leak(text: str) -> None:
     scrubbed = Scrubber().scrub(text)
 
     assert Scrubber().leaks(scrubbed) == ()
+
+
+@pytest.mark.parametrize("name", ["tmp.wX1XcXz74Y", "tmp.Ab3dE5fG7h", "run.9ZyX8wV7u"])
+def test_paths_below_a_temporary_folder_stay(name: str) -> None:
+    path = f'"patch_file":"/tmp/{name}/runs/DC6ERQEVK33J/patch.diff"'
+
+    assert Scrubber().scrub(path) == path
+
+
+def test_a_random_run_in_a_path_goes() -> None:
+    key = "wJ4rXUt8nFEMI7K2DENGbPx9RfiCYEX3AM5PLEKy"
+
+    assert Scrubber().scrub(f"/tmp/a.{key}/x") == "/tmp/a.[secret]"
