@@ -18,12 +18,14 @@ from bot.engine.leases import Leases, Process
 from bot.engine.outcome import Outcome, Settled, Taking, ToWork
 from bot.engine.taken import TakenJobs
 from bot.engine.worker import Chore, Desk, Rhythm, Worker
+from bot.errors import Interrupted
 from bot.forge.types import Account, AccountKind, RepositoryRef
 from bot.job import Job, JobKind, NewJob, Start, StartCause
 from bot.jobs import Jobs
 from bot.log import open_log
 from memory.database import open_database, upgrade_memory
 from memory.scrub import Scrubber
+from memory.types import RunId
 
 FAST: Final = Rhythm(beat_seconds=0.1, look_seconds=0.05, leave_seconds=3.0, again=timedelta(), patience=timedelta())
 PACE: Final = Pace(poll_seconds=0.05)
@@ -126,6 +128,13 @@ class Shop:
             self.leaving.set()
             thread.join(SECONDS_AT_MOST)
             assert not thread.is_alive()
+
+    def interrupted(self, what: str, _: Job) -> Outcome:
+        """What a job does that is put down when its worker is told to leave."""
+        if what == "receive":
+            return ToWork()
+        assert self.leaving.wait(SECONDS_AT_MOST)
+        raise Interrupted(run=RunId("r1"))
 
     def wait(self, until: Callable[[], bool]) -> None:
         """Wait for something that the worker will do."""

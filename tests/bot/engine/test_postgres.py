@@ -13,11 +13,7 @@ from typing import Final
 
 import pytest
 
-from bot.engine.outcome import Outcome, ToWork
-from bot.errors import Interrupted
-from bot.job import Job
-from memory.types import RunId
-from tests.bot.engine.kit import SECONDS_AT_MOST, Plan, Shop, wish
+from tests.bot.engine.kit import Plan, Shop, wish
 
 TOOLS: Final = {name: shutil.which(name) for name in ("initdb", "pg_ctl")}
 NOBODY: Final = 65534  # PostgreSQL refuses to run as root
@@ -68,14 +64,7 @@ def test_jobs_are_taken_from_a_queue_in_postgresql(server: str, tmp_path: Path) 
 @needs_postgres
 def test_a_job_that_was_interrupted_is_taken_again_from_postgresql(server: str, tmp_path: Path) -> None:
     shop = Shop(tmp_path, url=f"{server}/interrupted")
-
-    def interrupted(what: str, _: Job) -> Outcome:
-        if what == "receive":
-            return ToWork()
-        assert shop.leaving.wait(SECONDS_AT_MOST)
-        raise Interrupted(run=RunId("r1"))
-
-    plan, second = Plan(act=interrupted), Plan()
+    plan, second = Plan(act=shop.interrupted), Plan()
     wish(shop.jobs, 1)
     with shop.working(plan):
         shop.wait(lambda: ("work", 1) in plan.called)
@@ -84,4 +73,4 @@ def test_a_job_that_was_interrupted_is_taken_again_from_postgresql(server: str, 
     with shop.working(second):
         shop.wait(lambda: shop.states() == ["done"])
 
-    assert ("work", 1) in second.called
+    assert second.called == [("receive", 1), ("work", 1)]

@@ -16,9 +16,7 @@ import pytest
 
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
 from bot.engine.worker import PATIENCE, Chore
-from bot.errors import Interrupted
 from bot.job import Job, JobState
-from memory.types import RunId
 from tests.bot.engine.kit import SECONDS_AT_MOST, Plan, Shop, wish
 
 
@@ -173,13 +171,7 @@ def test_a_job_that_comes_further_each_time_is_not_given_up(shop: Shop) -> None:
 
 
 def test_a_job_that_was_interrupted_is_taken_again_by_the_next_worker(shop: Shop) -> None:
-    def interrupted(what: str, _: Job) -> Outcome:
-        if what == "receive":
-            return ToWork()
-        assert shop.leaving.wait(SECONDS_AT_MOST)
-        raise Interrupted(run=RunId("r1"))
-
-    plan, second = Plan(act=interrupted), Plan()
+    plan, second = Plan(act=shop.interrupted), Plan()
     wish(shop.jobs, 1)
     with shop.working(plan):
         shop.wait(lambda: ("work", 1) in plan.called)
