@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
-from memory.signature.canon import canonical
+from memory.signature.canon import Form, canonical, forms
 from memory.signature.located import located
 from memory.signature.normalise import template
 from memory.signature.paths import plain_path
@@ -35,6 +36,8 @@ _LOCATED = re.compile(
     r"(?:fatal |lib)?(?P<word>error|[Ee]rreur|Fehler|错误|エラー):? ?"
     r"(?P<code>(?:[A-Z]{1,4}\d{3,5}|\[[\w-]{2,40}\]))?:? ?(?P<message>.{1,400})$"
 )
+_ERROR = ("error", "rreur", "Fehler", "错误", "エラー")
+_PLACE = re.compile(r"\w(?::\d|\(\d|:\[\d)")  # cheap, and every located error has one
 _MAVEN = re.compile(rf"(?<!\S){_FILE}:\[\d{{1,7}},\d{{1,7}}\] (?P<message>.{{1,400}})$")
 _LINT = re.compile(
     r"(?<!\S)(?P<file>[^\s:]{1,300}\.py):\d{1,7}:\d{1,7}: (?P<code>[A-Z]{1,4}\d{2,5}) (?P<message>.{1,400})$"
@@ -104,7 +107,7 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
     rustc = _RUSTC.match(line) if line.startswith("error") else None
     if rustc:
         return _rustc(lines, at, rustc, repo)
-    placed = _LOCATED.search(line) if "rror" in line or "错误" in line or "Fehler" in line or "エラー" in line else None
+    placed = _LOCATED.search(line) if any(word in line for word in _ERROR) and _PLACE.search(line) else None
     if placed and not _OF_TEST.match(placed["message"]):
         message = _with_symbol(lines, at, placed["message"])
         return _finding(placed["file"], (placed["code"] or "").strip("[]"), message, (at, at), repo)
@@ -117,8 +120,8 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
     lint = _LINT.search(line) if ".py:" in line else None
     if lint:
         return _finding(lint["file"], lint["code"], lint["message"], (at, at), repo)
-    for pattern in (_MAVEN, _GO, _KOTLIN):
-        match = pattern.search(line)
+    for mark, pattern in ((":[", _MAVEN), (".go:", _GO), ("e: ", _KOTLIN)):
+        match = pattern.search(line) if mark in line else None
         if match and not match["message"].startswith(("warning", "+0x")):
             return _finding(match["file"], "", _with_symbol(lines, at, match["message"]), (at, at), repo)
     return None
@@ -138,11 +141,17 @@ def _unlinked(line: str) -> str:
     if apple:
         return "".join(apple["symbol"].split())
     if "undefined" in line or "未定义" in line or "unresolved external" in line:
-        linked = canonical(line)
+        linked = canonical(line) if _undefined_symbol().match(line, line.lower(), "") else None
         if linked and linked.name == "ld-undefined":
             return "".join(linked.discriminators[0].split())
     library = _LIBRARY.search(line) if "library" in line or " -l" in line else None
     return f"-l{library['name'] or library['apple']}" if library else ""
+
+
+@cache
+def _undefined_symbol() -> Form:
+    """The one form that is looked for first: to try all of them on each line takes long."""
+    return next(form for form in forms() if form.name == "ld-undefined")
 
 
 def _rustc(lines: Sequence[str], at: int, head: re.Match[str], repo: RepoView) -> Finding | None:

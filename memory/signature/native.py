@@ -62,6 +62,7 @@ _GLIB = re.compile(
     r"ERROR:(?P<file>[^\s:]{1,300}):\d{1,7}:(?P<function>\w{1,200}): assertion failed(?: \(|: \(|: )"
     r"(?P<message>.{1,300}?)\)?$"
 )
+_ASSERTIONS = ((": Assertion ", _ASSERT), ("Assertion failed: (", _MACOS), ("ERROR:", _GLIB))
 _TEMPLATE = re.compile(r"<[^<>]{0,300}>")
 _FRAMES_WITHIN = 40
 _SYSTEM = re.compile(
@@ -106,7 +107,7 @@ def _told(line: str) -> tuple[str, str, tuple[Frame, ...]] | None:
     found = _UNDEFINED.search(line) if "runtime error: " in line else None
     if found:
         return "undefined-behaviour", found["message"], (Frame(file=found["file"]),)
-    found = _ASSERT.search(line) or _MACOS.search(line) or _GLIB.search(line) if "ssertion" in line else None
+    found = next((hit for mark, pattern in _ASSERTIONS if mark in line and (hit := pattern.search(line))), None)
     if found:
         return "assert", found["message"], (Frame(file=found["file"], function=found["function"]),)
     found = _SIGNAL.search(line) if "SIG" in line or "EXC_" in line or "dumped" in line else None
