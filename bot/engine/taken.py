@@ -49,16 +49,25 @@ class TakenJobs:
             if row.wake == taken.wake:
                 row.wake = None
 
-    def take(self, job: int, progress: int) -> Takes:
-        """Count that a process takes the job; how often one did since `progress`, the steps finished, last rose."""
+    def take(self, job: int) -> Takes:
+        """Count that a process takes the job; how often one did since it last came further."""
         now = self._book.now()
         with self._book.writing() as session:
             row = session.get(TakenJobRow, job) or TakenJobRow(job=job)
             session.add(row)
-            if row.takes == 0 or row.since is None or progress > row.progress:
+            if row.takes == 0 or row.since is None:
                 row.takes, row.since = 0, now
-            row.takes, row.progress = row.takes + 1, max(row.progress, progress)
+            row.takes += 1
             return Takes(count=row.takes, lasting=now - row.since)
+
+    def came_to(self, job: int, progress: int) -> Takes:
+        """How far the job is, in finished steps: where that is further than before, this take is the first one."""
+        now = self._book.now()
+        with self._book.writing() as session:
+            row = session.get_one(TakenJobRow, job)
+            if progress > row.progress:
+                row.takes, row.since, row.progress = 1, now, progress
+            return Takes(count=row.takes, lasting=now - (row.since or now))
 
     def undo(self, job: int) -> None:
         """The last take was no try: nothing went wrong in it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Final
 from bot.engine.durable import Durable, Work
 from bot.engine.leases import BEAT_SECONDS, Leases, WorkerId
 from bot.engine.outcome import Outcome, Settled, Taking, ToWork, Waits
-from bot.engine.taken import TakenJobs
+from bot.engine.taken import TakenJobs, Takes
 from bot.errors import Fenced, Interrupted
 from bot.job import INSTALLATION_WIDE, Job, JobState
 from bot.jobs import Jobs
@@ -22,6 +23,8 @@ from memory.errors import Told
 
 TAKES_AT_MOST: Final = 5
 """A job that ended five processes without coming one step further is given up: more tries cost money."""
+BURIALS_AT_MOST: Final = 3
+"""So often it is tried to give a job up with a word to people; then it is given up without."""
 PATIENCE: Final = timedelta(minutes=5)
 """Not sooner: a worker that is ended again and again by somebody else is no fault of its jobs."""
 LEAVES_WITHIN_SECONDS: Final = 30.0
@@ -125,20 +128,27 @@ class Worker:
             chore.do()
 
     def _look(self) -> None:
+        """Each by itself: what cannot be done of one job keeps no other one back."""
         for dead in self._desk.leases.dead():
             if dead != self._me:
-                self._take_over(dead)
+                self._carefully("take over", partial(self._take_over, dead))
         for job in self._desk.jobs.waiting():
-            self._put(job)
-            self._desk.jobs.taken(job.id)
+            self._carefully("queue", partial(self._queue, job))
         for number in self._desk.taken.due():
-            self._put(self._desk.jobs.get(number))
+            self._carefully("queue again", partial(self._queue_again, number))
 
     def _take_over(self, dead: WorkerId) -> None:
         """First the work, then the lease: whoever dies in between leaves it to the next one."""
         count = self._durable.take_over(dead)
         self._desk.leases.drop(dead)
         self._desk.log.info("took over", worker=dead, jobs=count)
+
+    def _queue(self, job: Job) -> None:
+        self._put(job)
+        self._desk.jobs.taken(job.id)
+
+    def _queue_again(self, number: int) -> None:
+        self._put(self._desk.jobs.get(number))
 
     def _put(self, job: Job) -> None:
         issue = f"{job.ref.id}#{job.number}"
@@ -159,36 +169,55 @@ class Worker:
         """Whether the job has to be worked on now. Whatever goes wrong is told to the log, and tried again later."""
         with self._count:
             self._busy += 1
+        answers: list[bool] = []
+        try:
+            if not self._safely(lambda: answers.append(self._ordered(number, act)), "job failed", job=number):
+                self._write_down(lambda: self._desk.taken.failed(number, self._desk.now() + self._rhythm.again))
+        finally:
+            with self._count:
+                self._busy -= 1
+        return any(answers)
+
+    def _ordered(self, number: int, act: Callable[[Taking, Job], Outcome]) -> bool:
         try:
             return self._try(number, act)
         except Fenced as fenced:
             self._desk.log.warning("left to another process", job=number, why=str(fenced))
         except Interrupted:
             self._desk.taken.let_go(number, self._desk.now())
-        except Exception:  # the one place: nothing that one job does may end the others
-            self._desk.log.exception("job failed", job=number)
-            self._desk.taken.failed(number, self._desk.now() + self._rhythm.again)
-        finally:
-            with self._count:
-                self._busy -= 1
         return False
 
     def _try(self, number: int, act: Callable[[Taking, Job], Outcome]) -> bool:
+        takes = self._desk.taken.take(number)  # before anything can go wrong
+        if self._is_hopeless(takes, BURIALS_AT_MOST):
+            self._put_down(number)
+            return False
         job = self._desk.jobs.get(number)
         if job.state in (JobState.DONE, JobState.DEAD):
+            self._desk.taken.let_go(number, None)
             return False
         with self._desk.taking() as taking:
-            takes = self._desk.taken.take(job.id, taking.progress(job))
-            if takes.count > TAKES_AT_MOST and takes.lasting >= self._rhythm.patience:
-                self._bury(taking, job)
+            if self._is_hopeless(self._desk.taken.came_to(number, taking.progress(job))):
+                taking.bury(job, _POISON)
+                self._put_down(number)
                 return False
             return self._settle(job, act(taking, job))
 
-    def _bury(self, taking: Taking, job: Job) -> None:
-        self._desk.log.error("job given up", job=job.id, why=_POISON)
-        taking.bury(job, _POISON)
-        self._desk.taken.let_go(job.id, None)
-        self._desk.jobs.dead(job.id, _POISON)
+    def _is_hopeless(self, takes: Takes, more: int = 0) -> bool:
+        return takes.count > TAKES_AT_MOST + more and takes.lasting >= self._rhythm.patience
+
+    def _put_down(self, number: int) -> None:
+        self._desk.log.error("job given up", job=number, why=_POISON)
+        self._desk.taken.let_go(number, None)
+        self._desk.jobs.dead(number, _POISON)
+
+    def _write_down(self, write: Callable[[], None]) -> None:
+        """Hold on to it until it is written: a job that no table shows as waiting would be lost.
+
+        A process that is told to leave meanwhile is not idle, so that another one takes the job over.
+        """
+        while not self._safely(write, "not written down"):
+            time.sleep(self._rhythm.beat_seconds)
 
     def _settle(self, job: Job, outcome: Outcome) -> bool:
         match outcome:
@@ -206,10 +235,23 @@ class Worker:
 
     def _carefully(self, what: str, do: Callable[[], None]) -> None:
         """What goes wrong around the work ends no worker: it is done again at its next turn."""
+
+        def told() -> None:
+            try:
+                do()
+            except (Told, OSError) as fault:
+                self._desk.log.warning("could not", do=what, why=str(fault))
+
+        self._safely(told, "failed", do=what)
+
+    def _safely(self, do: Callable[[], None], event: str, /, **fields: object) -> bool:
+        """Whether it was done. What was raised is told to the log, with where it came from."""
         try:
             do()
-        except (Told, OSError) as fault:
-            self._desk.log.warning("could not", do=what, why=str(fault))
+        except Exception:  # the one place: nothing that goes wrong may end the worker, or its other jobs
+            self._desk.log.exception(event, **fields)
+            return False
+        return True
 
 
 _POISON: Final = f"{TAKES_AT_MOST} processes ended or failed while they worked on it, and it came no step further"

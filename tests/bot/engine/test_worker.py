@@ -9,14 +9,18 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
-from bot.engine.worker import PATIENCE, Chore
+from bot.engine.taken import TakenJobs, Takes
+from bot.engine.worker import BURIALS_AT_MOST, PATIENCE, TAKES_AT_MOST, Chore
 from bot.job import Job, JobState
+from memory.database import DatabaseLocked
 from tests.bot.engine.kit import SECONDS_AT_MOST, Plan, Shop, wish
 
 
@@ -152,6 +156,105 @@ def test_r17_f45_a_job_that_always_fails_is_given_up_after_five_tries_and_the_ot
     assert "ZeroDivisionError" in shop.log.getvalue()
 
 
+@dataclass
+class Broken(Plan):
+    """A course that has a fault at the place that the test names."""
+
+    place: str = ""
+
+    def progress(self, job: Job) -> int:
+        return 1 // (self.place != "progress")
+
+    def bury(self, job: Job, why: str) -> None:
+        super().bury(job, why)
+        assert why.endswith("came no step further")
+        _ = 1 // (self.place != "bury")
+
+
+@pytest.mark.parametrize(
+    ("place", "buried"), [("progress", 0), ("bury", BURIALS_AT_MOST)], ids=["counting its steps", "giving it up"]
+)
+def test_f45_a_fault_anywhere_in_a_job_ends_no_worker_and_the_job_is_dead_at_last(
+    shop: Shop, place: str, buried: int
+) -> None:
+    def act(_: str, __: Job) -> Outcome:
+        raise ZeroDivisionError("of the course")
+
+    wish(shop.jobs, 1)
+
+    with shop.working(plan := Broken(act=act, place=place)):
+        done(shop, 1)
+
+    (job,) = shop.jobs.of_issue(70, 1)
+    assert (job.state, len(plan.buried)) == (JobState.DEAD, buried)
+    assert "came no step further" in job.outcome
+    assert shop.log.getvalue().count('"event":"job failed"') == TAKES_AT_MOST + BURIALS_AT_MOST
+    assert "ZeroDivisionError" in shop.log.getvalue()
+    assert "test_worker.py" in shop.log.getvalue(), "it says where"
+
+
+def test_a_job_that_cannot_be_read_keeps_no_other_one_back(shop: Shop) -> None:
+    wish(shop.jobs, 1)
+    (unreadable,) = shop.jobs.waiting()
+    shop.jobs.taken(unreadable.id)
+    shop.taken.let_go(unreadable.id, shop.now() - timedelta(minutes=1))
+    with shop.book.writing() as session:
+        session.execute(text("update job set data = '[]' where number = 1"))
+    wish(shop.jobs, 2)
+
+    with shop.working(plan := Plan()):
+        shop.wait(lambda: ("work", 2) in plan.called)
+
+    assert '"do":"queue again"' in shop.log.getvalue()
+
+
+class Locked(TakenJobs):
+    """A table that is locked the first two times that a failure is written down."""
+
+    failures = 0
+
+    def failed(self, job: int, wake: datetime) -> None:
+        self.failures += 1
+        if self.failures < 3:
+            raise DatabaseLocked(path="here")
+        super().failed(job, wake)
+
+
+def test_what_a_job_failed_of_is_held_on_to_until_it_can_be_written_down(shop: Shop) -> None:
+    shop.taken = taken = Locked(shop.book)
+
+    def act(_: str, __: Job) -> Outcome:
+        if not taken.failures:
+            raise ZeroDivisionError
+        return Settled(outcome="done")
+
+    wish(shop.jobs, 1)
+
+    with shop.working(Plan(act=act)):
+        done(shop, 1)
+
+    assert (taken.failures, shop.states()) == (3, ["done"])
+    assert shop.log.getvalue().count("not written down") == 2
+
+
+def test_a_fault_of_a_chore_ends_no_worker(shop: Shop) -> None:
+    counted: list[str] = []
+
+    def fails() -> None:
+        counted.append("fails")
+        raise ZeroDivisionError
+
+    chores = (
+        Chore(name="fails", every=timedelta(), do=fails),
+        Chore(name="often", every=timedelta(), do=lambda: counted.append("often")),
+    )
+
+    with shop.working(Plan(), chores=chores):
+        shop.wait(lambda: counted.count("often") >= 3 and counted.count("fails") >= 3)
+
+    assert '"event":"failed","do":"fails"' in shop.log.getvalue()
+
+
 def test_a_job_that_comes_further_each_time_is_not_given_up(shop: Shop) -> None:
     plan = Plan()
 
@@ -208,6 +311,7 @@ PROCESS = """
 import os, sys, time
 from pathlib import Path
 from bot.engine.outcome import Settled, ToWork
+from memory.database import DatabaseLocked
 from tests.bot.engine.kit import Plan, Shop
 home, log, mode = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 def act(what, job):
@@ -261,13 +365,18 @@ def test_r17_f43_what_a_frozen_process_had_in_hands_is_taken_over(shop: Shop, tm
     assert plan.called == [("work", 1)]
 
 
+def taken(shop: Shop, *, progress: int) -> Takes:
+    shop.taken.take(1)
+    return shop.taken.came_to(1, progress)
+
+
 def test_f45_a_job_whose_workers_are_ended_by_somebody_else_is_not_given_up_at_once(shop: Shop) -> None:
-    takes = [shop.taken.take(1, progress=3) for _ in range(8)]
+    takes = [taken(shop, progress=3) for _ in range(8)]
     now = shop.book.now()
     shop.book.now = lambda: now + timedelta(minutes=6)
 
-    later = shop.taken.take(1, progress=3)
-    further = shop.taken.take(1, progress=4)
+    later = taken(shop, progress=3)
+    further = taken(shop, progress=4)
 
     assert [take.count for take in takes] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert takes[-1].lasting < PATIENCE <= later.lasting
