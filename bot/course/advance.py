@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -12,53 +11,34 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot.alone import alone
-from bot.app_settings import PublishMode
-from bot.course.admission import Admitted
+from bot.course.beginning import Beginning, Wish
 from bot.course.course import Course, PullState
 from bot.course.delivery import Delivery
 from bot.course.errand import Errand
 from bot.course.errors import MayNotAct, NothingThere
 from bot.course.leaving import Leaving
-from bot.course.markdown import plain
 from bot.course.may import May
 from bot.course.mirrors import Mirrored, Mirrors
 from bot.course.parking import Parking, parking_of, wake_of
-from bot.course.placing import name_of
 from bot.course.points import CourseStep
+from bot.course.rules import rule_against
 from bot.course.texts import Now
 from bot.course.watching import Watching
 from bot.engine.outcome import Outcome, Settled, Waits
-from bot.errors import AlreadyOpen, BeingWorkedOn, BotError, Fenced, LetGo
-from bot.forge.errors import ForgeFault, Gone, Moved, NotThere
-from bot.leaving import sentence
+from bot.errors import BeingWorkedOn, Fenced
+from bot.forge.errors import Gone, Moved, NotThere
 from bot.outbox.types import OwnLabel
 from bot.run import Run, RunState
 from memory.errors import Told
 from memory.types import CommitId, DropCause, RunId
-from stages.agents.model import NoModel, UnknownPrice
-from stages.errors import ParkCause, Parked, Refused
-from stages.remote import RemoteFault, merges
-from stages.repository import Repository, RepositoryFault
-from stages.ticket import Comment, Ticket
+from stages.errors import ParkCause
+from stages.remote import merges
+from stages.repository import Repository
 
-_MIRRORED: Final = TypeAdapter(Mirrored)
-_RULE: Final = TypeAdapter(str)
 _DONE: Final = TypeAdapter(bool)
 _BASE: Final = "base"  # that it was begun anew because the base moved on
 _MERGED: Final = "its patch was merged"
 _HELD_BY_ANOTHER: Final = timedelta(seconds=10)
-# Rules for branches that refuse what we do: make one, and push to it. GitHub's REST reference, "Rules".
-# Not among them: where signatures are wanted, GitHub signs for us.
-_REFUSING: Final = frozenset({"creation", "update", "pull_request", "protection"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wish:
-    """What a run begins with, where there is none yet. `asked` says that a person wants it, whatever was before."""
-
-    admitted: Admitted | None
-    asked: bool
-    commanded: bool = False
 
 
 class Advance:
@@ -67,12 +47,13 @@ class Advance:
     def __init__(self, errand: Errand, mirrors: Mirrors) -> None:
         self._errand, self._mirrors = errand, mirrors
         self._may, self._leaving = May(errand), Leaving(errand)
+        self._beginning = Beginning(errand, mirrors)
 
     def work(self, run_id: RunId, wish: Wish) -> Outcome:
         """Raises what nothing can be made of here: the errors of the program itself."""
         run = self._errand.app.stores.runs.find(run_id)
         if run is None or self._errand.courses.of(run_id) is None:
-            opened = self._begun(run_id, wish)
+            opened = self._beginning.begun(run_id, wish)
             if not isinstance(opened, Run):
                 return opened
             run = opened
@@ -100,74 +81,6 @@ class Advance:
 
     # --- The run -----------------------------------------------------------------------------------------------------
 
-    def _begun(self, run_id: RunId, wish: Wish) -> Run | Outcome:
-        """The run, written down; what becomes of the job where it cannot begin."""
-        errand = self._errand
-        try:
-            return self._opened(run_id, wish)
-        except AlreadyOpen as other:
-            return Settled(outcome=f"joined: {other}")
-        except (ForgeFault, RemoteFault) as fault:
-            parking = parking_of(fault, errand.now())
-            if parking is not None and parking.until is not None:
-                return Waits(until=parking.until, why=parking.cause.value)
-            return self._cannot_begin(run_id, fault)
-        except (NothingThere, BotError, RepositoryFault, Refused, Parked, NoModel, UnknownPrice) as fault:
-            if isinstance(fault, LetGo):
-                raise
-            return self._cannot_begin(run_id, fault)
-
-    def _cannot_begin(self, run_id: RunId, fault: Told) -> Outcome:
-        why, number = sentence(fault), self._errand.number
-        text = f"**Cannot begin.** {plain(why)}\n\n`/ticketsmith retry` tries again.\n"
-        self._errand.steps.each_time(CourseStep.TELL, lambda: self._errand.show(run_id, number, text))
-        self._errand.mark(run_id, number, OwnLabel.HELD)
-        return Settled(outcome=f"cannot begin: {type(fault).__name__}")
-
-    def _opened(self, run_id: RunId, wish: Wish) -> Run:
-        errand, admitted = self._errand, wish.admitted
-        assert admitted is not None, "a run begins with an issue"
-        mirrored = self._mirrored()
-        number = errand.number
-        ticket = Ticket(
-            id=errand.ticket,
-            title=admitted.title,
-            body=admitted.body,
-            comments=tuple(Comment(author=one.author, text=one.text) for one in admitted.comments),
-            author=admitted.author,
-            number=number,
-        )
-
-        def effect() -> Run:
-            run = errand.app.open_run(
-                ticket,
-                Repository.open(Path(mirrored.folder)),
-                mirrored.base,
-                errand.scope,
-                run=run_id,
-                actor=f"account {admitted.actor.id}",
-            )
-            errand.courses.begin(
-                Course(
-                    run=run.id,
-                    ref=errand.ref,
-                    number=number,
-                    actor=admitted.actor,
-                    commanded=wish.commanded,
-                    private=mirrored.private,
-                    base=mirrored.branch,
-                )
-            )
-            return run
-
-        return errand.steps.each_time(CourseStep.OPEN, effect)
-
-    def _mirrored(self) -> Mirrored:
-        errand = self._errand
-        return errand.once(
-            CourseStep.MIRROR, _MIRRORED, lambda: self._mirrors.fetch(errand.forge.repository(errand.ref))
-        )
-
     @contextmanager
     def _mine(self, run: Run) -> Iterator[None]:
         """This process writes for the run from now on. Raises BeingWorkedOn while another one does."""
@@ -179,7 +92,7 @@ class Advance:
         if course.pull_state is PullState.MERGED:
             return Settled(outcome=_MERGED)
         run = self._on_a_base_that_is_there(run, course)
-        if rule := self._rule_against_us(course):
+        if rule := rule_against(self._errand, course):
             return self._parked(run, course, Parking(cause=ParkCause.RULESET, reason=rule))
         if run.state is not RunState.PUBLISHED or self._errand.is_sent_back(run):
             if course.pushed or run.state is not RunState.WORKING:  # else it was marked when it was announced
@@ -217,7 +130,7 @@ class Advance:
         """A run whose base was lost begins anew on what is there now: somebody asked for it once more."""
         if run.state is not RunState.PARKED or run.park_cause is not ParkCause.BASE_GONE:
             return run
-        mirrored = self._mirrored()
+        mirrored = self._beginning.mirrored()
         if self._mirrors.has(course.ref, run.base):
             return run
         return self._errand.app.stores.runs.advance(run.id, CommitId(mirrored.base))
@@ -249,20 +162,6 @@ class Advance:
 
         errand.once(CourseStep.SEND_BACK, _DONE, effect, of=_BASE)
         return self._go_on(errand.run(run.id), errand.courses.of(run.id) or course, wish)
-
-    def _rule_against_us(self, course: Course) -> str:
-        """The rule that refuses our branch, by its name; empty when none does."""
-        if self._errand.settings.mode is PublishMode.PATCH or course.pushed:
-            return ""
-        return self._errand.once(CourseStep.RULES, _RULE, lambda: self._refusing_rule(course))
-
-    def _refusing_rule(self, course: Course) -> str:
-        branch = name_of(course.number, 1)
-        rules = self._errand.forge.rules(self._errand.ref, branch)
-        found = next((rule for rule in rules if rule.kind in _REFUSING), None)
-        if found is None:
-            return ""
-        return f"the rule {found.kind} of the repository refuses the branch {branch} ({found.detail})"
 
     def _merged_meanwhile(self, course: Course) -> bool:
         return course.pull is not None and self._errand.forge.pull(self._errand.ref, course.pull).merged

@@ -55,7 +55,7 @@ class FollowUps:
             return ToWork() if errand.is_sent_back(run) else noted  # a process may have died on the way to the work
         if run.state is not RunState.PUBLISHED or course.pull is None or course.hands_off:
             return Settled(outcome=f"nothing to hold: {run.outcome or run.state.value}")
-        match self._found(run, course):
+        match self.found(run, course):
             case Waits() as later:
                 return later
             case NoHold() as stands:
@@ -79,7 +79,8 @@ class FollowUps:
             return Waits(until=self._errand.now() + _LOOK_AGAIN, why=str(other))
         return ToWork()
 
-    def _found(self, run: Run, course: Course) -> Found:
+    def found(self, run: Run, course: Course) -> Found:
+        """What speaks against the patch; this only looks."""
         match self._data.reason:
             case FollowUpReason.REVIEW:
                 said = self._said(course)

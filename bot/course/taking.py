@@ -8,7 +8,8 @@ from typing import Final, assert_never
 from pydantic import TypeAdapter
 
 from bot.course.admission import Admitted, Answered, Refusal, admit
-from bot.course.advance import Advance, Wish
+from bot.course.advance import Advance
+from bot.course.beginning import Wish
 from bot.course.changes import Changes, Judging
 from bot.course.commands import Commands, Forget, argument_of
 from bot.course.course import Course
