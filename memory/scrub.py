@@ -36,13 +36,17 @@ class Scrubber:
         self._values, self._learnt = SecretValues(self._given), SecretValues()
 
     def learn(self, value: str, *, for_good: bool = False) -> None:
-        """Know one more secret from now on. Of those that live for an hour only, the newest 32 are kept."""
+        """Know one more secret from now on. Of those that live for an hour only, at least the newest 32 are kept."""
         if for_good:
             self._given = (*self._given, value)
             self._values = SecretValues(self._given)
             return
-        self._made = (value, *(one for one in self._made if one != value))[:LEARNT_AT_MOST]
-        self._learnt = SecretValues(self._made)  # one assignment: other threads see the old ones or the new
+        self._made = (value, *(one for one in self._made if one != value))
+        if len(self._made) > 2 * LEARNT_AT_MOST:
+            self._made = self._made[:LEARNT_AT_MOST]
+            self._learnt = SecretValues(self._made)  # one assignment: other threads see the old ones or the new
+        else:
+            self._learnt = self._learnt.and_also(value)
 
     @property
     def mark(self) -> str:

@@ -33,11 +33,21 @@ class SecretValues:
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._values = sorted((value for value in {*values} if len(value) >= VALUE_AT_LEAST), key=len, reverse=True)
-        self._parts: dict[str, set[str]] = {}  # the first PART_AT_LEAST characters → what must follow them
+        self._parts: dict[str, tuple[str, ...]] = {}  # the first PART_AT_LEAST characters → what may follow them
         self._short: set[str] = set()  # forms that are shorter than a part
         for value in self._values:
             for form in _forms(value):
                 self._keep(form)
+
+    def and_also(self, value: str) -> SecretValues:
+        """These values and one more, which takes no longer than that one alone; these stay as they are."""
+        both = SecretValues()
+        both._values, both._parts, both._short = [*self._values], {**self._parts}, {*self._short}
+        if len(value) >= VALUE_AT_LEAST and value not in both._values:
+            both._values = sorted((*both._values, value), key=len, reverse=True)
+            for form in _forms(value):
+                both._keep(form)
+        return both
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -68,8 +78,11 @@ class SecretValues:
     def _keep(self, form: str) -> None:
         if len(form) < PART_AT_LEAST:
             self._short.add(form)
-        else:
-            self._parts.setdefault(form[:PART_AT_LEAST], set()).add(form[PART_AT_LEAST:])
+            return
+        head, tail = form[:PART_AT_LEAST], form[PART_AT_LEAST:]
+        tails = self._parts.get(head, ())
+        if tail not in tails:
+            self._parts[head] = (*tails, tail)
 
     def _hidden(self, text: str, places: list[int] | None) -> Iterator[Leak]:
         squeezed = _squeezed(text)

@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import jwt
 import requests
 from github import Auth
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
+from jwt.algorithms import get_default_algorithms
 from jwt.exceptions import PyJWTError
 from urllib3.exceptions import HTTPError
 
@@ -28,6 +30,7 @@ API_VERSION: Final = "2022-11-28"  # of GitHub's REST API; what an answer looks 
 _ANSWER_AT_MOST: Final = 32 * 1024 * 1024  # bytes
 _CHUNK: Final = 64 * 1024
 _JWT_LIFE: Final = 480  # seconds; GitHub takes ten minutes at most
+_ALGORITHM: Final = "RS256"
 _JWT_BEFORE: Final = 60  # seconds that it was issued earlier, for clocks that drift
 _REDIRECTS: Final = (301, 302, 307, 308)
 
@@ -143,14 +146,29 @@ def bearer(token: str) -> Credential:
     return Auth.Token(token)
 
 
-def of_app(app_id: int, key: str, now: int) -> Credential:
-    """What proves to be the App, for some minutes. `now` is GitHub's time in seconds. Raises Unauthorised."""
-    payload = {"iat": now - _JWT_BEFORE, "exp": now + _JWT_LIFE, "iss": str(app_id)}
-    try:
-        signed = Auth.AppAuth.create_jwt_sign(key, "RS256")(payload)
-    except (ValueError, PyJWTError) as error:
-        raise Unauthorised(said="the private key of the App cannot be used") from error
-    return Auth.AppAuthToken(signed.decode() if isinstance(signed, bytes) else signed)
+class AppKey:
+    """The private key of an App, from its PEM. It is read once: to check such a key takes longer than to sign with it.
+
+    Raises Unauthorised.
+    """
+
+    def __init__(self, pem: str) -> None:
+        try:
+            self._key = get_default_algorithms()[_ALGORITHM].prepare_key(pem)
+        except (ValueError, PyJWTError) as error:
+            raise _unusable() from error
+
+    def proof(self, app_id: int, now: int) -> Credential:
+        """What proves to be the App, for some minutes. `now` is GitHub's time in seconds. Raises Unauthorised."""
+        payload = {"iat": now - _JWT_BEFORE, "exp": now + _JWT_LIFE, "iss": str(app_id)}
+        try:
+            return Auth.AppAuthToken(jwt.encode(payload, self._key, _ALGORITHM))
+        except (TypeError, ValueError, PyJWTError) as error:
+            raise _unusable() from error
+
+
+def _unusable() -> Unauthorised:
+    return Unauthorised(said="the private key of the App cannot be used")
 
 
 def is_primary_limit(message: str) -> bool:

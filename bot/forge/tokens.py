@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from bot.forge.errors import AppSuspended, Forbidden, NotThere, Rejected, Unauthorised, Unreachable
 from bot.forge.wire import Answer, Question, Wire
 
 if TYPE_CHECKING:
-    from bot.forge.pygithub import Credential
+    from bot.forge.pygithub import AppKey, Credential
 
 KEPT_AT_MOST: Final = timedelta(minutes=45)  # GitHub's tokens live an hour
 LEFT_AT_LEAST: Final = timedelta(minutes=10)
@@ -133,9 +134,13 @@ class Minter:
         return True
 
     def _signed(self) -> Credential:
-        from bot.forge import pygithub
+        return self._app_key.proof(self._app_id, int((self._clock() + self.skew).timestamp()))
 
-        return pygithub.of_app(self._app_id, self._key, int((self._clock() + self.skew).timestamp()))
+    @cached_property
+    def _app_key(self) -> AppKey:
+        from bot.forge.pygithub import AppKey
+
+        return AppKey(self._key)
 
     def _made(self, installation: int, repository: int | None, permissions: Permissions) -> _Kept:
         body: dict[str, Any] = {"permissions": dict(permissions)}
