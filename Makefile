@@ -15,7 +15,7 @@ demo: $(READY) ## Take a ticket with a real failure to a tested patch, and show 
 
 test: $(READY) ## Run the tests, with branch coverage
 	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile --cov --cov-report=term --cov-fail-under=90
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=90
 
 check: lint types test wheel ## What a pull request must pass
 
