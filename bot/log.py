@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TextIO
+from uuid import UUID
 
 VALUE_AT_MOST: Final = 500  # characters
 _FRAMES_AT_MOST: Final = 12
@@ -70,6 +71,8 @@ class Log:
     def _plain(self, value: object) -> Any:
         if value is None or isinstance(value, bool | int | float):
             return value
+        if isinstance(value, UUID):
+            return str(value)  # an id of a known form: no text, and a new one in each line
         text = self._clean_text(str(value).encode("utf-8", "replace").decode())
         return text if len(text) <= VALUE_AT_MOST else f"{text[:VALUE_AT_MOST]}…"
 

@@ -6,6 +6,7 @@ import io
 import json
 from datetime import UTC, datetime
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
@@ -90,3 +91,12 @@ def test_an_exception_without_one_is_an_error(log: Log, stream: io.StringIO) -> 
     log.exception("odd")
 
     assert only(stream)["level"] == "error"
+
+
+def test_an_id_of_a_known_form_is_written_whole_and_is_not_searched_for_secrets(stream: io.StringIO) -> None:
+    log = Log(lambda _: "(cleaned)", stream)
+
+    log.info("delivery", id=UUID("72d3162e-cc78-11e3-81ab-4c9367dc0958"), text="72d3162e-cc78-11e3-81ab-4c9367dc0958")
+
+    line = json.loads(stream.getvalue())
+    assert (line["id"], line["text"]) == ("72d3162e-cc78-11e3-81ab-4c9367dc0958", "(cleaned)")
