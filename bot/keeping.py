@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Table, insert, select, tuple_, update
+from sqlalchemy import Connection, Select, Table, bindparam, func, insert, select, tuple_, update
 from sqlmodel import SQLModel
 
 from bot.forge.types import RepositoryRef
@@ -39,11 +40,21 @@ _DELIVERY: Final = _table(DeliveryRow)
 _JOB: Final = _table(JobRow)
 _NAME: Final = _table(GithubRepositoryRow)
 _BY_LABEL: Final = "label:"
-_IN_AT_MOST: Final = 500  # values of one IN
 _OVER: Final = (JobState.DONE.value, JobState.DEAD.value)
 
 Entry: TypeAlias = tuple[Arrival | None, Decision, dict[str, Any] | None]
 """A delivery (None for a wish of our own), what was decided, and the columns of its job."""
+
+
+# Statements that stay the same for any number of values, which come as one list of JSON: made once, compiled once.
+_GIVEN: Final = func.json_each(bindparam("given")).table_valued("value")
+_PAIRS: Final = select(func.json_extract(_GIVEN.c.value, "$[0]"), func.json_extract(_GIVEN.c.value, "$[1]"))
+_KNOWN_DELIVERIES: Final = select(_DELIVERY.c.id).where(_DELIVERY.c.id.in_(select(_GIVEN.c.value)))
+_KNOWN_SUBJECTS: Final = select(_JOB.c.subject).where(_JOB.c.subject.in_(select(_GIVEN.c.value)))
+_KNOWN_NAMES: Final = select(_NAME.c.installation, _NAME.c.id, _NAME.c.full_name).where(
+    tuple_(_NAME.c.installation, _NAME.c.id).in_(_PAIRS)
+)
+_INTO: Final = {table: insert(table) for table in (_DELIVERY, _JOB, _NAME)}
 
 
 class _Wish(NamedTuple):
@@ -89,14 +100,15 @@ class Keeping:
 
     def _look(self, deliveries: list[str], jobs: list[NewJob]) -> None:
         """What of this group is there already."""
-        for some in _parts(deliveries):
-            self._deliveries |= {*self._connection.scalars(select(_DELIVERY.c.id).where(_DELIVERY.c.id.in_(some)))}
-        for some in _parts([job.subject for job in jobs if not _is_by_label(job.data)]):
-            self._subjects |= {*self._connection.scalars(select(_JOB.c.subject).where(_JOB.c.subject.in_(some)))}
-        for of in _parts({(job.ref.installation, job.ref.id) for job in jobs}):
-            known = select(_NAME.c.installation, _NAME.c.id, _NAME.c.full_name)
-            found = self._connection.execute(known.where(tuple_(_NAME.c.installation, _NAME.c.id).in_(of)))
-            self._names |= {(installation, number): name for installation, number, name in found}
+        self._deliveries |= {delivery for (delivery,) in self._find(_KNOWN_DELIVERIES, deliveries)}
+        subjects = [job.subject for job in jobs if not _is_by_label(job.data)]
+        self._subjects |= {subject for (subject,) in self._find(_KNOWN_SUBJECTS, subjects)}
+        named = self._find(_KNOWN_NAMES, {(job.ref.installation, job.ref.id) for job in jobs})
+        self._names |= {(installation, number): name for installation, number, name in named}
+
+    def _find(self, statement: Select[Any], given: Iterable[Any]) -> Iterable[Any]:
+        among = list(given)
+        return self._connection.execute(statement, {"given": json.dumps(among)}) if among else ()
 
     def _subject(self, job: NewJob) -> str | None:
         """The subject under which the job is kept; None when it joins one that is there."""
@@ -155,7 +167,7 @@ class Keeping:
 
     def _write(self, table: Table, rows: list[dict[str, Any]]) -> None:
         if rows:
-            self._connection.execute(insert(table), rows)
+            self._connection.execute(_INTO[table], rows)
 
 
 def _is_by_label(data: JobData) -> bool:
@@ -166,12 +178,6 @@ def _is_by_label(data: JobData) -> bool:
             return data.cause is not StartCause.REOPENED
         case _:
             return False
-
-
-def _parts(values: Iterable[Any]) -> Iterable[list[Any]]:
-    """All values, as many at a time as one statement may name."""
-    among = list(values)
-    return (among[at : at + _IN_AT_MOST] for at in range(0, len(among), _IN_AT_MOST))
 
 
 def _delivery(arrival: Arrival, decision: Decision) -> dict[str, Any]:
