@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from bot.app_settings import AppSettings
 from bot.book import Book, open_book, utc_now
@@ -23,17 +23,15 @@ from bot.intake import Own
 from bot.jobs import Jobs
 from bot.log import Log, open_log
 from bot.metrics import Metrics
-from bot.webhooks import READ_SECONDS, Door, webhook_app
+from bot.webhooks import Door, webhook_app
+from bot.wire import make_server
 from memory.database import DatabaseFault
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from starlette.routing import Router
     from uvicorn import Server
 
-LEAVE_SECONDS: Final = 10  # for answers that are on their way
 WORKER_SECONDS: Final = 35.0  # a worker finishes or puts down its work in 30
-CONNECTIONS_AT_MOST: Final = 1_000
-HEADERS_AT_MOST: Final = 32 * 1024  # bytes
 _AGAIN_SECONDS: Final = 5.0
 _BACKLOG: Final = 2_048  # connections that wait to be accepted
 
@@ -77,7 +75,7 @@ class Serving:
             ready=lambda: _answers(book),
         )
 
-    def app(self) -> Starlette:
+    def app(self) -> Router:
         return webhook_app(self._door)
 
     def run(self, worker: Sequence[str] | None) -> None:
@@ -144,39 +142,6 @@ def worker_command(config: str | None) -> list[str]:
     """How the process that works is called: this program, with the same configuration."""
     code = "from bot.cli import main; main()"
     return [sys.executable, "-P", "-c", code, *(["--config", config] if config else []), "work"]
-
-
-def make_server(app: Starlette) -> Server:
-    """A server of HTTP/1.1 that closes what does not speak, and leaves after its last answer."""
-    import uvicorn  # a tenth of a second, and no other command needs it
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class Patient(H11Protocol):
-        """Waits for the first request only as long as for a body."""
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.loop.call_later(READ_SECONDS, self._close_when_silent)
-
-        def _close_when_silent(self) -> None:
-            first: object = self.cycle
-            if first is None and not self.transport.is_closing():
-                self.transport.close()
-
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=Patient,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=CONNECTIONS_AT_MOST,
-            timeout_graceful_shutdown=LEAVE_SECONDS,
-            h11_max_incomplete_event_size=HEADERS_AT_MOST,
-        )
-    )
 
 
 async def serve(inbox: Inbox, server: Server, listening: socket.socket) -> None:

@@ -9,6 +9,7 @@ import io
 import json
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,8 +24,8 @@ from bot.inbox import Inbox
 from bot.jobs import Jobs
 from bot.log import Log
 from bot.metrics import Metrics
-from bot.serving import make_server
 from bot.webhooks import PATH, Door, webhook_app
+from bot.wire import make_server
 from memory.database import open_database
 from memory.scrub import Scrubber
 from tests.bot.books import make_book
@@ -111,3 +112,24 @@ def served(folder: Path, jobs: Jobs | None = None, **door: Any) -> Iterator[Serv
         finally:
             server.should_exit = True
             thread.join()
+
+
+def talk(server: Served, *parts: bytes, pause: float = 0.0, read: bool = True) -> bytes:
+    """Say this on a connection of its own, and give all that comes back until it is closed."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=15) as connection:
+        for part in parts:
+            try:
+                connection.sendall(part)
+            except OSError:
+                break  # the server has heard enough
+            time.sleep(pause)
+        said = b""
+        while read:
+            try:
+                some = connection.recv(65_536)
+            except OSError:
+                break
+            if not some:
+                break
+            said += some
+        return said

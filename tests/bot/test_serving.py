@@ -108,7 +108,7 @@ def test_r63_sec_1_the_server_does_not_begin_without_a_secret(tmp_path: Path, mo
 
 def test_the_server_imports_no_model_no_git_and_no_client_of_github(tmp_path: Path) -> None:
     code = (
-        "import sys, bot.commands.serve; from bot.serving import make_server; make_server(None);"
+        "import sys, bot.commands.serve; from bot.wire import make_server; make_server(None);"
         "print([one for one in ('litellm', 'git', 'github', 'dbos', 'detect_secrets', 'libcst', 'pytest', 'bot.app')"
         " if one in sys.modules])"
     )

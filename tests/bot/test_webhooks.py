@@ -8,7 +8,6 @@ import hmac
 import itertools
 import json
 import resource
-import socket
 import sqlite3
 import threading
 import time
@@ -27,7 +26,7 @@ from bot.jobs import Jobs
 from bot.webhooks import PATH, webhook_app
 from tests.bot import payloads as p
 from tests.bot.books import make_book
-from tests.bot.served import HOOK_SECRET, NEW_SECRET, Served, headers, impatient, served, signed
+from tests.bot.served import HOOK_SECRET, NEW_SECRET, Served, headers, impatient, served, signed, talk
 
 LABELED: Final = dict(p.labeled().payload)
 GUID: Final = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
@@ -278,27 +277,6 @@ def test_b9_an_event_that_nobody_knows_is_kept_and_counted_under_no_name_of_its_
 # --- Size, time, and a database that is busy -----------------------------------------------------------------------
 
 
-def talk(server: Served, *parts: bytes, pause: float = 0.0, read: bool = True) -> bytes:
-    """Say this on a connection of its own, and give all that comes back until it is closed."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=15) as connection:
-        for part in parts:
-            try:
-                connection.sendall(part)
-            except OSError:
-                break  # the server has heard enough
-            time.sleep(pause)
-        said = b""
-        while read:
-            try:
-                some = connection.recv(65_536)
-            except OSError:
-                break
-            if not some:
-                break
-            said += some
-        return said
-
-
 def head(*lines: str) -> bytes:
     fixed = [f"POST {PATH} HTTP/1.1", "Host: x", f"X-Hub-Signature-256: {signed(b'')}", *lines]
     return ("\r\n".join(fixed) + "\r\n\r\n").encode()
@@ -441,7 +419,7 @@ def test_the_routes_and_methods_that_are_not_ours_are_not_there(server: Served) 
 
 
 def test_a_connection_that_says_nothing_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.serving.READ_SECONDS", 0.2)
+    monkeypatch.setattr("bot.wire.HEAD_SECONDS", 0.2)
     with served(tmp_path) as server:
         began = time.monotonic()
         said = talk(server, b"POST")
