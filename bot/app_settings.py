@@ -16,9 +16,10 @@ LABEL: Final = "ticketsmith"
 BASE_URL: Final = "https://api.github.com"
 CREDENTIALS: Final = "app.json"
 OWN_LABELS: Final = "ticketsmith:"  # how the labels begin that the bot sets itself
-NUMBERS: Final = ("id", "port")
+NUMBERS: Final = ("id", "port", "pause_after")
 
 _PORT_AT_MOST: Final = 65_535
+_FAILURES_AT_MOST: Final = 100
 _ID_AT_MOST: Final = 2**63 - 1
 _LABEL_AT_MOST: Final = 50  # characters: GitHub's own limit
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -51,6 +52,7 @@ class AppSettings:
     base_url: str = BASE_URL
     mode: PublishMode = PublishMode.DRAFT
     allowed_bots: tuple[int, ...] = ()
+    pause_after: int = 3  # tickets of one repository in a row that fail alike
     address: str = "127.0.0.1"
     port: int = 8080
 
@@ -84,6 +86,7 @@ def _decided(table: TomlTable, base: Path, name: Callable[[str], str]) -> dict[s
         "base_url": _base_url(table, name("base_url")),
         "mode": PublishMode(mode) if mode else None,
         "allowed_bots": _bots(table, name("allowed_bots")),
+        "pause_after": table.whole(name("pause_after"), 1, _FAILURES_AT_MOST),
         "address": table.text(name("address")),
         "port": table.whole(name("port"), 0, _PORT_AT_MOST),
     }

@@ -13,6 +13,7 @@ from bot.agents import check_command, check_model
 from bot.app_manifest import ALWAYS_SENT, EVENTS, NEVER, PERMISSIONS
 from bot.book import open_book
 from bot.config import Settings
+from bot.course.breakers import BreakerStore
 from bot.credentials import app_id, private_key, webhook_secrets
 from bot.forge.addresses import install_page
 from bot.forge.errors import ForgeFault, NotThere, Unauthorised
@@ -53,6 +54,7 @@ class Doctor:
         here = (self._app, self._key, self._secret, self._database, self._model, self._sandbox)
         for look in here:
             yield self._told(look)
+        yield from self._paused()
         answers = self._told(self._github)
         yield answers
         if not answers.ok:
@@ -90,6 +92,16 @@ class Doctor:
     def _database(self) -> Finding:
         open_book(self._settings).engine.dispose()
         return Finding(name="database", ok=True, said=f"{self._settings.database} can be written")
+
+    def _paused(self) -> Iterator[Finding]:
+        """Where tickets failed alike; nothing where none did."""
+        try:
+            book = open_book(self._settings)
+        except (Told, OSError):  # told above
+            return
+        for one in BreakerStore(book).paused():
+            yield Finding(name="paused", ok=False, said=one.said())
+        book.engine.dispose()
 
     def _model(self) -> Finding:
         """Its price and its key, by what litellm knows; it is not called."""

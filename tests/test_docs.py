@@ -27,7 +27,7 @@ OF_THE_OUTSIDE: Final = {"hosts", "environment"}  # of [program] and [install], 
 VALUES: Final = {"engine_url": "sqlite:////x", "workers": "3",
     "sandbox": "plain", "agent": "loop", "attempts": "2", "transcript_days": "7",
     "calls": "9", "tokens": "9", "money": "1", "minutes": "1", "candidate_runs": "9",
-    "id": "9", "port": "9", "mode": "ready", "allowed_bots": "9", "base_url": "https://ghe.example/api/v3",
+    "id": "9", "port": "9", "pause_after": "9", "mode": "ready", "allowed_bots": "9", "base_url": "https://ghe.example/api/v3",
 }  # fmt: skip
 EXAMPLES: Final = {
     "checks": '[checks.lint]\ncommand = ["lint"]\nfolder = "src"\ntimeout_seconds = 9\n[checks.unit]\npytest = []\n',

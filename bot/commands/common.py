@@ -22,7 +22,7 @@ from stages.repository import Repository
 
 if TYPE_CHECKING:
     from bot.app import App
-    from bot.runs import RunStore
+    from bot.book import Book
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,17 +70,16 @@ def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
     return called
 
 
-def with_runs(command: Callable[Concatenate[RunStore, P], R]) -> Callable[P, R]:
-    """Give the command the runs of the database that the settings name, and nothing that works on one."""
+def with_book(command: Callable[Concatenate[Book, P], R]) -> Callable[P, R]:
+    """Give the command the database that the settings name, and nothing that works on a run."""
 
     @click.pass_context
     @wraps(command)
     def called(ctx: click.Context, /, *args: Any, **options: Any) -> Any:
         from bot.book import open_book
-        from bot.runs import RunStore
 
         settings = read_settings(os.environ, ctx.find_root().obj)
-        return ctx.invoke(command, RunStore(open_book(settings)), *args, **options)
+        return ctx.invoke(command, open_book(settings), *args, **options)
 
     return called
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.commands.common import as_json, err, finish, out, with_app, with_runs, work_options
+from bot.commands.common import as_json, err, finish, out, with_app, with_book, work_options
 from bot.errors import BeingWorkedOn
 from bot.leaving import INTERRUPTED
 from bot.node import Look
@@ -17,7 +17,7 @@ from bot.run_table import runs_json, show_runs
 
 if TYPE_CHECKING:
     from bot.app import App
-    from bot.runs import RunStore
+    from bot.book import Book
 
 
 @click.group(short_help="List, show, stop, retry, requeue and verify runs.")
@@ -30,14 +30,19 @@ def runs() -> None:
     "--state", type=click.Choice([one.value for one in RunState]), default=None, help="Only runs in this state."
 )
 @as_json
-@with_runs
-def list_runs(store: RunStore, state: str | None, as_json: bool) -> None:
-    """List runs, the newest first."""
-    found = store.list(RunState(state) if state else None)
+@with_book
+def list_runs(book: Book, state: str | None, as_json: bool) -> None:
+    """List runs, the newest first, and repositories whose work is paused."""
+    from bot.course.breakers import BreakerStore
+    from bot.runs import RunStore
+
+    found = RunStore(book).list(RunState(state) if state else None)
     if as_json:
         click.echo(runs_json(found))
     else:
         show_runs(found, out())
+    for paused in BreakerStore(book).paused():
+        err().line(f"Paused: {paused.said()}", Look.BAD)
 
 
 @runs.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from bot.alone import alone
 from bot.course.beginning import Beginning, Wish
+from bot.course.breaker import came_of, cause_of
 from bot.course.course import Course, PullState
 from bot.course.delivery import Delivery
 from bot.course.errand import Errand
@@ -20,6 +21,7 @@ from bot.course.leaving import Leaving
 from bot.course.may import May
 from bot.course.mirrors import Mirrored, Mirrors
 from bot.course.parking import Parking, parking_of, wake_of
+from bot.course.pausing import Pausing
 from bot.course.points import CourseStep
 from bot.course.rules import rule_against
 from bot.course.texts import Now
@@ -47,7 +49,7 @@ class Advance:
     def __init__(self, errand: Errand, mirrors: Mirrors) -> None:
         self._errand, self._mirrors = errand, mirrors
         self._may, self._leaving = May(errand), Leaving(errand)
-        self._beginning = Beginning(errand, mirrors)
+        self._beginning, self._pausing = Beginning(errand, mirrors), Pausing(errand)
 
     def work(self, run_id: RunId, wish: Wish) -> Outcome:
         """Raises what nothing can be made of here: the errors of the program itself."""
@@ -61,6 +63,7 @@ class Advance:
         assert course is not None, "a course is kept with its run"
         if not run.open:
             self._leaving.ended(run, course)
+            self._pausing.came(came_of(run))
             return Settled(outcome=run.outcome)
         try:
             with self._mine(run):
@@ -105,6 +108,7 @@ class Advance:
         match run.state:
             case RunState.PUBLISHED:
                 course = Delivery(self._errand, self._may, asked=wish.asked).deliver(run, course)
+                self._pausing.came(came_of(run))
                 return Settled(outcome=f"published: {course.branch or 'patch'}")
             case RunState.PARKED:
                 cause = run.park_cause or ParkCause.PROGRAM
@@ -112,6 +116,7 @@ class Advance:
                 return self._parked(run, course, Parking(cause=cause, reason=run.park_reason, until=until))
             case _:
                 self._leaving.ended(run, course)
+                self._pausing.came(came_of(run))
                 return Settled(outcome=run.outcome or run.state.value)
 
     def _pursued(self, run: Run, course: Course) -> Run:
@@ -173,21 +178,26 @@ class Advance:
     # --- How it stands afterwards ------------------------------------------------------------------------------------
 
     def _parked(self, run: Run, course: Course, parking: Parking) -> Outcome:
-        """Keep what it waits for, tell people if they can be told now, and free the worker."""
+        """Keep what it waits for, tell people if they can be told now, count it, and free the worker."""
         errand = self._errand
         errand.fence.check(run.id)
         parked = errand.app.stores.runs.set_state(
             run.id, RunState.PARKED, cause=parking.cause, reason=parking.reason, wake=parking.until
         )
-        try:
-            self._leaving.parked(parked, course)
-        except Told as fault:
-            if parking_of(fault, errand.now()) is None:
-                raise
-            errand.log.warning("not told", run=run.id, why=type(fault).__name__)
+        self._softly(parked, lambda: self._leaving.parked(parked, course, self._pausing.note()))
+        self._pausing.came(cause_of(parking))
+        self._softly(parked, lambda: self._pausing.show(parked, course))
         if parking.until is None:
             return Settled(outcome=f"parked: {parking.cause.value}")
         return Waits(until=parking.until, why=parking.cause.value)
+
+    def _softly(self, run: Run, tell: Callable[[], None]) -> None:
+        try:
+            tell()
+        except Told as fault:
+            if parking_of(fault, self._errand.now()) is None:
+                raise
+            self._errand.log.warning("not told", run=run.id, why=type(fault).__name__)
 
     def _stopped(self, run: Run, course: Course, no_more: MayNotAct) -> Outcome:
         if no_more.cause is DropCause.CLOSED_BY_HUMAN and self._merged_meanwhile(course):

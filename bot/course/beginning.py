@@ -9,12 +9,14 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot.course.admission import Admitted
+from bot.course.breaker import cause_of
 from bot.course.course import Course
 from bot.course.errand import Errand
 from bot.course.errors import NothingThere
 from bot.course.markdown import plain
 from bot.course.mirrors import Mirrored, Mirrors
-from bot.course.parking import parking_of
+from bot.course.parking import Parking, parking_of
+from bot.course.pausing import Pausing
 from bot.course.points import CourseStep
 from bot.engine.outcome import Outcome, Settled, Waits
 from bot.errors import AlreadyOpen, BotError, LetGo
@@ -46,7 +48,7 @@ class Beginning:
     """Begins the run of one job."""
 
     def __init__(self, errand: Errand, mirrors: Mirrors) -> None:
-        self._errand, self._mirrors = errand, mirrors
+        self._errand, self._mirrors, self._pausing = errand, mirrors, Pausing(errand)
 
     def begun(self, run_id: RunId, wish: Wish) -> Run | Outcome:
         """The run, written down; what becomes of the job where it cannot begin."""
@@ -58,6 +60,7 @@ class Beginning:
         except (ForgeFault, RemoteFault) as fault:
             parking = parking_of(fault, errand.now())
             if parking is not None and parking.until is not None:
+                self._pausing.came(cause_of(parking))
                 return Waits(until=parking.until, why=parking.cause.value)
             return self._cannot_begin(run_id, fault)
         except (NothingThere, BotError, RepositoryFault, Refused, Parked, NoModel, UnknownPrice) as fault:
@@ -68,9 +71,22 @@ class Beginning:
     def _cannot_begin(self, run_id: RunId, fault: Told) -> Outcome:
         why, number = sentence(fault), self._errand.number
         text = f"**Cannot begin.** {plain(why)}\n\n`/ticketsmith retry` tries again.\n"
-        self._errand.steps.each_time(CourseStep.TELL, lambda: self._errand.show(run_id, number, text))
+        self._tell(run_id, number, text)
         self._errand.mark(run_id, number, OwnLabel.HELD)
+        self._pausing.came(self._cause(fault))
+        if note := self._pausing.note():
+            self._tell(run_id, number, f"{text}\n{note}\n")
         return Settled(outcome=f"cannot begin: {type(fault).__name__}")
+
+    def _tell(self, run_id: RunId, number: int, text: str) -> None:
+        self._errand.steps.each_time(CourseStep.TELL, lambda: self._errand.show(run_id, number, text))
+
+    def _cause(self, fault: Told) -> str:
+        """What would keep other tickets from beginning as well."""
+        if isinstance(fault, Parked):
+            return cause_of(Parking(cause=fault.cause, reason=""))
+        parking = parking_of(fault, self._errand.now())
+        return cause_of(parking) if parking else type(fault).__name__
 
     def _opened(self, run_id: RunId, wish: Wish) -> Run:
         errand, admitted = self._errand, wish.admitted

@@ -26,7 +26,7 @@ from bot.errors import BeingWorkedOn, LetGo, NotMerged, NotPublished, NotVerifie
 from bot.forge.errors import Gone as GoneForGood
 from bot.forge.errors import Moved, NotThere
 from bot.forge.types import IssueInfo, OpenOrClosed
-from bot.job import Closed, Gone, GoneCause
+from bot.job import Closed, Deployed, Gone, GoneCause, NewJob
 from bot.run import Run, RunState
 from memory.errors import Told
 from memory.types import CommitId, DropCause
@@ -148,6 +148,24 @@ class Judging:
         if course.merged_at is not None and self._errand.job.at < course.merged_at:
             return Settled(outcome="it is older than the merge")
         return ToWork()
+
+    def everywhere(self, data: Deployed) -> Outcome:
+        """A deployment that belongs to no branch of ours may hold any patch that was merged: each is looked at."""
+        errand, job = self._errand, self._errand.job
+        merged = [course for course in errand.courses.unfinished(repository=errand.ref.id) if course.merged]
+        for course in merged:
+            errand.jobs.wish(
+                NewJob(
+                    kind=job.kind,
+                    ref=errand.ref,
+                    number=course.number,
+                    subject=f"deployed:{course.run}:{data.deployment}",
+                    actor=None,
+                    at=job.at,
+                    data=data,
+                )
+            )
+        return Settled(outcome=f"merged patches to look at: {len(merged)}")
 
     def work(self, course: Course, commit: CommitId | None) -> Outcome:
         """Run the reproduction and the checks on the commit."""

@@ -28,10 +28,10 @@ class Leaving:
     def __init__(self, errand: Errand) -> None:
         self._errand = errand
 
-    def parked(self, run: Run, course: Course) -> None:
+    def parked(self, run: Run, course: Course, note: str = "") -> None:
         """Say what the run waits for."""
         self._errand.mark(run.id, course.number, OwnLabel.HELD)
-        self._errand.tell(run, course)
+        self._errand.tell(run, course, Now(note=note))
 
     def ended(self, run: Run, course: Course, note: str = "") -> Course:
         """Clear up after a run that is over, and say how it ended."""

@@ -27,11 +27,14 @@ _WAKES: Final[Mapping[ParkCause, timedelta]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Parking:
-    """`until` is None where a person has to act first."""
+    """`until` is None where a person has to act first. What is `personal` hangs on who asked, and keeps nobody else
+    back.
+    """
 
     cause: ParkCause
     reason: str
     until: datetime | None = None
+    personal: bool = False
 
 
 def wake_of(cause: ParkCause | None, now: datetime) -> datetime | None:
@@ -52,7 +55,9 @@ def parking_of(fault: Told, now: datetime) -> Parking | None:
             return Parking(cause=ParkCause.TOKEN, reason=reason, until=wake_of(ParkCause.TOKEN, now))
         case RuleRefusesPush():
             return Parking(cause=ParkCause.RULESET, reason=reason)
-        case Forbidden() | Archived() | NoLongerAllowed():
+        case NoLongerAllowed():
+            return Parking(cause=ParkCause.PERMISSION, reason=reason, personal=True)
+        case Forbidden() | Archived():
             return Parking(cause=ParkCause.PERMISSION, reason=reason)
         case Rejected() | NotArrived() | Leaks():
             return Parking(cause=ParkCause.PROGRAM, reason=reason)

@@ -25,6 +25,7 @@ class CourseStep(StrEnum):
     PUSH = "push"
     PULL = "pull"
     CHECK = "check"
+    COUNT = "count"  # what the run came to, seen from its repository
     JUDGE = "judge"  # the patch where it was merged
     CLOSE = "close"  # our own pull request
     DELETE = "delete"  # our own branch
@@ -32,7 +33,15 @@ class CourseStep(StrEnum):
 
 
 OWN_RECORD: Final = frozenset(
-    {CourseStep.MARK, CourseStep.ANSWER, CourseStep.OPEN, CourseStep.PURSUE, CourseStep.JUDGE, CourseStep.TELL}
+    {
+        CourseStep.MARK,
+        CourseStep.ANSWER,
+        CourseStep.OPEN,
+        CourseStep.PURSUE,
+        CourseStep.COUNT,
+        CourseStep.JUDGE,
+        CourseStep.TELL,
+    }
 )
 """Steps whose effect is their record, or that show how things stand now: they are done each time."""
 

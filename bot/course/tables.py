@@ -38,8 +38,26 @@ class CourseRow(BotTable, table=True):
     hands_off: bool = False  # a person took the branch over
     ci_rounds: int = 0
     ci_head: str | None = None  # the last commit whose red checks were answered
+    unchecked: str | None = None  # the commit of which the pull request says that nothing checks it
     merged: str | None = None  # the merge commit
     merged_at: datetime | None = Field(default=None, sa_type=Moment)
+
+
+class BreakerRow(BotTable, table=True):
+    """Of a repository: what its tickets failed of in a row, and whether its work is paused."""
+
+    __tablename__ = "breaker"
+
+    installation: int = Field(primary_key=True, sa_type=BigInteger)
+    repository: int = Field(primary_key=True, sa_type=BigInteger)
+    cause: str = ""
+    tickets: str = Field(default="[]", sa_type=Text)  # JSON: their numbers
+    since: datetime | None = Field(default=None, sa_type=Moment)  # paused
+    until: datetime | None = Field(default=None, sa_type=Moment)
+    tries: int = 0
+    by: int = 0  # the ticket whose failure began the pause
+    probe: int | None = None  # the job that tries
+    told: bool = False
 
 
 class CourseStepRow(BotTable, table=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final, assert_never
 
@@ -10,6 +11,7 @@ from pydantic import TypeAdapter
 from bot.course.admission import Admitted, Answered, Refusal, admit
 from bot.course.advance import Advance
 from bot.course.beginning import Wish
+from bot.course.breaker import cause_of
 from bot.course.changes import Changes, Judging
 from bot.course.commands import Commands, Forget, argument_of
 from bot.course.course import Course
@@ -18,13 +20,15 @@ from bot.course.follow_up import FollowUps
 from bot.course.leaving import Leaving
 from bot.course.mirrors import Mirrors
 from bot.course.parking import parking_of
+from bot.course.pausing import Pausing
 from bot.course.points import CourseStep
 from bot.course.remarks import receive_remark
+from bot.course.steps import JobSteps
 from bot.course.texts import announced
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
 from bot.errors import LetGo
 from bot.forge.errors import ForgeFault, Gone, Moved, NotThere
-from bot.job import Closed, Deployed, FollowUp, Job, JobKind, NewJob, Start, StartCause, Unlabelled
+from bot.job import Closed, Deployed, FollowUp, Job, JobKind, JobState, Start, StartCause, Unlabelled
 from bot.job import Gone as GoneData
 from bot.outbox.errors import OutboxFault
 from bot.outbox.types import OwnLabel
@@ -33,6 +37,7 @@ from memory.types import CommitId, RunId
 from stages.errors import ParkCause
 
 _ADMITTED: Final[TypeAdapter[Admitted | Refusal]] = TypeAdapter(Admitted | Refusal)
+_BEGINS: Final = frozenset({JobKind.START, JobKind.RETRY, JobKind.REQUEUE})
 _RUN: Final = TypeAdapter(str)
 _TOLD: Final = TypeAdapter(bool)
 TOLD_AGAIN_AFTER: Final = timedelta(hours=1)
@@ -43,7 +48,7 @@ class CourseOfJob:
 
     def __init__(self, errand: Errand, mirrors: Mirrors, forget: Forget) -> None:
         self._errand, self._mirrors = errand, mirrors
-        self._leaving = Leaving(errand)
+        self._leaving, self._pausing = Leaving(errand), Pausing(errand)
         self._commands = Commands(errand, self._leaving, forget)
 
     def receive(self, _: Job) -> Outcome:
@@ -55,6 +60,9 @@ class CourseOfJob:
             return Settled(outcome=f"nothing there: {type(gone).__name__}")
         except (ForgeFault, OutboxFault) as fault:
             parking = parking_of(fault, self._errand.now())
+            if parking and self._errand.job.kind in _BEGINS:
+                self._pausing.came(cause_of(parking))
+            self._pausing.let_go()
             if parking is None or parking.until is None:
                 return Settled(outcome=f"not done: {type(fault).__name__}")
             return Waits(until=parking.until, why=parking.cause.value)
@@ -91,33 +99,36 @@ class CourseOfJob:
 
     def bury(self, _: Job, why: str) -> None:
         """Give the job up: its run waits for a version that mends it, and people are told, if that can be done."""
+        if self._errand.job.kind in _BEGINS:
+            self._pausing.came(ParkCause.PROGRAM.value)
         course = self._course()
         if course is None:
-            return self._bury_unbegun(why)
-        run = self._errand.run(course.run)
-        if not run.open:
-            return None
-        parked = self._errand.app.stores.runs.set_state(
-            run.id, RunState.PARKED, cause=ParkCause.PROGRAM, reason=f"{why}; `/ticketsmith retry` tries it once more"
-        )
-        try:
-            self._leaving.parked(parked, course)
-        except (ForgeFault, OutboxFault) as fault:
-            self._errand.log.warning("not told", run=run.id, why=type(fault).__name__)
-        return None
+            self._bury_unbegun(why)
+        elif (run := self._errand.run(course.run)).open:
+            again = f"{why}; `/ticketsmith retry` tries it once more"
+            runs = self._errand.app.stores.runs
+            parked = runs.set_state(run.id, RunState.PARKED, cause=ParkCause.PROGRAM, reason=again)
+            self._softly(run.id, lambda: self._leaving.parked(parked, course, self._pausing.note()))
 
     def _bury_unbegun(self, why: str) -> None:
         """Tell people of a run that was announced, and never began."""
-        errand = self._errand
-        run = errand.steps.kept(CourseStep.IDENTITY, _RUN)
+        errand, run = self._errand, self._errand.steps.kept(CourseStep.IDENTITY, _RUN)
         if run is None:
             return
         text = f"**Given up before it began:** {why}.\n\n`/ticketsmith retry` tries it once more.\n"
-        try:
+
+        def tell() -> None:
             errand.show(RunId(run), errand.number, text)
             errand.mark(RunId(run), errand.number, OwnLabel.HELD)
+
+        self._softly(RunId(run), tell)
+
+    def _softly(self, run: RunId, tell: Callable[[], None]) -> None:
+        """What cannot be told keeps nothing else from being done."""
+        try:
+            tell()
         except (ForgeFault, OutboxFault) as fault:
-            errand.log.warning("not told", run=run, why=type(fault).__name__)
+            self._errand.log.warning("not told", run=run, why=type(fault).__name__)
 
     # --- Each kind ---------------------------------------------------------------------------------------------------
 
@@ -125,6 +136,8 @@ class CourseOfJob:
         errand, job, course = self._errand, self._errand.job, self._course()
         if (mine := errand.steps.kept(CourseStep.IDENTITY, _RUN)) is not None:
             # It was received by a process that died, or it has waited.
+            if errand.steps.kept(CourseStep.ANNOUNCE, _TOLD) and (waits := self._held(RunId(mine))):
+                return waits
             there = errand.app.stores.runs.find(RunId(mine))
             return ToWork() if there else self._announce(commanded=job.kind is not JobKind.START)
         match job.kind:
@@ -145,9 +158,8 @@ class CourseOfJob:
                 return FollowUps(errand, job.data).receive(course) if course else Settled(outcome="no run of ours")
             case JobKind.VERIFY:
                 assert isinstance(job.data, Deployed)
-                if not errand.number:
-                    return self._judge_all(job.data)
-                return Judging(errand, self._mirrors, self._leaving).deployed(course, job.data.commit)
+                judging = Judging(errand, self._mirrors, self._leaving)
+                return judging.deployed(course, job.data.commit) if errand.number else judging.everywhere(job.data)
             case JobKind.CLOSED:
                 assert isinstance(job.data, Closed)
                 return Changes(errand, self._leaving).closed(course, job.data)
@@ -194,7 +206,9 @@ class CourseOfJob:
         return ToWork()
 
     def _show(self, run: RunId) -> bool:
-        self._errand.show(run, self._errand.number, announced(run, waits=self._is_busy()))
+        self._errand.show(
+            run, self._errand.number, announced(run, waits=self._is_busy(), paused=self._pausing.reason())
+        )
         return True
 
     def _is_busy(self) -> bool:
@@ -216,9 +230,19 @@ class CourseOfJob:
             course = self._course()
             if course is not None and not self._begins_anew(course):
                 return course.run
-            return errand.app.stores.runs.new_id()
+            return self._announced() or errand.app.stores.runs.new_id()
 
         return RunId(errand.once(CourseStep.IDENTITY, _RUN, chosen))
+
+    def _announced(self) -> str:
+        """The run that another job of this issue announced, and that waits for its turn."""
+        errand = self._errand
+        others = (one for one in errand.jobs.of_issue(errand.ref.id, errand.number) if one.id != errand.job.id)
+        for other in others:
+            run = JobSteps(errand.app.book, other.id).kept(CourseStep.IDENTITY, _RUN)
+            if run and other.state is JobState.TAKEN and errand.app.stores.runs.find(RunId(run)) is None:
+                return run
+        return ""
 
     def _begins_anew(self, course: Course | None) -> bool:
         return course is None or not self._errand.run(course.run).open
@@ -242,29 +266,24 @@ class CourseOfJob:
             return job.data.cause is not StartCause.SWEPT
         return job.kind is not JobKind.REQUEUE or anew
 
-    def _judge_all(self, data: Deployed) -> Outcome:
-        """A deployment that belongs to no branch of ours may hold any patch that was merged: each is looked at."""
-        errand, job = self._errand, self._errand.job
-        merged = [course for course in errand.courses.unfinished(repository=errand.ref.id) if course.merged]
-        for course in merged:
-            subject = f"deployed:{course.run}:{data.deployment}"
-            errand.jobs.wish(
-                NewJob(
-                    kind=job.kind,
-                    ref=errand.ref,
-                    number=course.number,
-                    subject=subject,
-                    actor=None,
-                    at=job.at,
-                    data=data,
-                )
-            )
-        return Settled(outcome=f"merged patches to look at: {len(merged)}")
-
     # --- Inside ------------------------------------------------------------------------------------------------------
 
     def _advance(self, run: RunId, wish: Wish) -> Outcome:
-        return Advance(self._errand, self._mirrors).work(run, wish)
+        if waits := self._held(run):
+            return waits
+        outcome = Advance(self._errand, self._mirrors).work(run, wish)
+        self._pausing.let_go()
+        return outcome
+
+    def _held(self, run_id: RunId) -> Waits | None:
+        """Whether the run waits because its repository is paused."""
+        if (waits := self._pausing.hold()) is None:
+            return None
+        # On the ticket that began the pause: a process may have died before it told.
+        run, course = self._errand.app.stores.runs.find(run_id), self._errand.courses.of(run_id)
+        if run and course:
+            self._softly(run_id, lambda: self._pausing.show(run, course))
+        return waits
 
     def _judge(self, course: Course, commit: CommitId | None) -> Outcome:
         return Judging(self._errand, self._mirrors, self._leaving).work(course, commit)

@@ -61,9 +61,14 @@ def status(run: Run, course: Course, evidence: Evidence, now: Now, mode: Mode | 
     return "\n".join(lines) + "\n"
 
 
-def announced(run: str, *, waits: bool) -> str:
-    """The status comment before the run is written down."""
+def announced(run: str, *, waits: bool, paused: str = "") -> str:
+    """The status comment before the run is written down. `paused` is why the repository's work is."""
     turn = "It waits for its turn." if waits else "It begins now."
+    if paused:
+        turn = (
+            f"It waits: the work on this repository is paused, because the last tickets failed alike ({paused}). "
+            "It goes on as soon as one comes through; `/ticketsmith retry` tries this one at once."
+        )
     return f"**Ticketsmith takes this.** {turn}\n\nRun {code(run)}. `/ticketsmith stop` ends it.\n"
 
 
