@@ -29,7 +29,8 @@ HINTS = (
 )
 ERRORS_AT_MOST = 3
 LOOKED_AT = 60  # errors; a cascade of one error says no more
-_FILE = r"(?P<file>(?:[A-Za-z]:)?[^\s:(\[\"']{1,300}\.\w{1,10})"
+# Tried at the start of a run only, and a run may fill a line: a long one is read once, not at each of its characters.
+_FILE = r"(?P<file>(?:[A-Za-z]:)?(?<![^\s:(\[\"'])[^\s:(\[\"']{1,1000}\.\w{1,10})"
 _LOCATED = re.compile(
     rf"(?:ERROR in )?{_FILE}(?::\d{{1,7}}(?::\d{{1,7}})?:?|\(\d{{1,7}}(?:,\d{{1,7}}){{0,3}}\):?"
     rf"|:\[\d{{1,7}},\d{{1,7}}\])(?: -)? "
@@ -56,6 +57,7 @@ _NEVER = re.compile(
     r"could not compile|aborting due to|ld returned \d|linker command failed|collect2|Error \d{1,3}$|build failed",
     re.IGNORECASE,
 )
+_NEVER_WORDS = ("could not", "aborting", "ld returned", "linker command", "collect2", "error ", "build failed")
 _PROJECT = re.compile(
     r"\s\[[^\[\]]{1,300}proj(?:::[^\[\]]{1,80})?\]$|\s\(in target '[^'\n]{1,80}' from project '[^'\n]{1,80}'\)$"
 )
@@ -91,7 +93,7 @@ def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
 
 
 def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Finding | None:
-    symbol = _unlinked(line)
+    symbol, low = _unlinked(line), line.lower()
     if symbol:
         return Finding(
             kind="compiler",
@@ -102,7 +104,7 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
             first=at,
             last=at,
         )
-    if _NEVER.search(line):
+    if any(word in low for word in _NEVER_WORDS) and _NEVER.search(line):
         return None
     rustc = _RUSTC.match(line) if line.startswith("error") else None
     if rustc:

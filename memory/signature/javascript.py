@@ -21,7 +21,7 @@ _TIGHT = re.compile(
 )
 _EVAL = re.compile(r"\s*at (?P<function>[\w$.<>]{1,200}) \(eval at ")
 _PLAIN = re.compile(rf"\s*at (?:async )?{_POSITION}\s*$")
-_GECKO = re.compile(rf"\s*(?P<function>[\w$.<>/\[\]*() -]{{0,200}})@{_POSITION}\s*$")
+_GECKO = re.compile(rf"\s*+(?P<function>[\w$.<>/\[\]*() -]{{0,200}})@{_POSITION}\s*$")
 _LAYER = re.compile(r"///\([\w-]{1,30}\)/")
 _NATIVE = re.compile(r"\s*(?:[\w$.]{0,100}@)?\[native code\]\s*$")
 _HEADER = re.compile(

@@ -6,16 +6,16 @@ They make weak keys: they can meet a trace, and admit nothing alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory.signature.canon import Form, forms
 from memory.signature.normalise import is_specific, template
 from memory.signature.shapes import Finding
 
 LINE_AT_MOST = 400
-LOGGED_AT_MOST = 100  # lines of a log that say nothing specific: the next ones will not either
+LOGGED_AT_MOST = 100  # messages of a log that say nothing specific: the next ones will not either
 NAMED_AT_MOST = 300  # errors with a name of which none says anything specific: as above
+CHARACTERS_AT_MOST = 10_000  # of either: 100 lines of a common length
 _COLONS_AT_MOST = 12
 _TYPE_WITHIN = 200
 _SUFFIXES = ("Error", "Exception", "Warning", "Fault", "Failure", "Violation", "Timeout", "Interrupt", "NotFound")
@@ -43,25 +43,39 @@ def find(lines: Sequence[str]) -> list[Finding]:
     likely = tuple(
         form for form in forms() if not form.generic and not form.only and any(word in low for word in form.needs)
     )
-    said: set[tuple[str, str]] = set()
-    for at, line in kept:
-        named = _named(line) if ": " in line else _terminated(lines, line, at)
-        if named is None or named in said or len(said) >= NAMED_AT_MOST:
-            continue
-        said.add(named)
-        found = _finding(*named, "message", at)
+    named = (
+        (at, *told)
+        for at, line in kept
+        if (told := _named(line) if ": " in line else _terminated(lines, line, at)) is not None
+    )
+    for at, type_, message in _new(named, NAMED_AT_MOST):
+        found = _finding(type_, message, "message", at)
         if found:
             return [found]
     for at, line in kept if likely else ():
         found = _known(line, at, likely)
         if found:
             return [found]
-    logged = ((at, message) for at, line in kept if (message := _logged(line)))
-    for at, message in islice(logged, LOGGED_AT_MOST):
-        found = _finding("", message, "log", at)
+    logged = ((at, "", message) for at, line in kept if (message := _logged(line)))
+    for at, type_, message in _new(logged, LOGGED_AT_MOST):
+        found = _finding(type_, message, "log", at)
         if found:
             return [found]
     return []
+
+
+def _new(told: Iterable[tuple[int, str, str]], at_most: int) -> Iterator[tuple[int, str, str]]:
+    """Line, type and message of what was not said before, until there was enough of it."""
+    said: set[tuple[str, str]] = set()
+    characters = 0
+    for at, type_, message in told:
+        if (type_, message) in said:
+            continue
+        said.add((type_, message))
+        characters += len(message)
+        yield at, type_, message
+        if len(said) >= at_most or characters >= CHARACTERS_AT_MOST:
+            return
 
 
 def _named(line: str) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory.signature.canon import Canonical, canonical
 from memory.signature.words import word_set
@@ -47,12 +48,42 @@ _FILE_NAME = re.compile(
     r"(?i)[\w./\\ -]{1,60}\.(?:csv|tsv|json|jsonl|txt|log|xml|ya?ml|toml|ini|pdf|png|jpe?g|gif|svg|html?|css|zip|gz|tar"
     r"|db|sqlite|xlsx?|docx?|parquet|tmp|bak|dat|bin)"
 )
-_VALUE_AHEAD = re.compile(
-    r"(?i:(?:given key|input string|with base \d{1,2}|duplicate entry|user(?:name)?|value|path|token"
-    r"|expected|got|actual|was|but was"
-    r"|found|literal|entry|email|password|url|host|address|to float|date|time|string|key \(|received|near|id|==|!="
-    r"|assert))[ :=(]{0,3}$"
+_VALUE_AHEAD = (
+    "given key",
+    "input string",
+    "duplicate entry",
+    "user",
+    "username",
+    "value",
+    "path",
+    "token",
+    "expected",
+    "got",
+    "actual",
+    "was",
+    "found",
+    "literal",
+    "entry",
+    "email",
+    "password",
+    "url",
+    "host",
+    "address",
+    "to float",
+    "date",
+    "time",
+    "string",
+    "key (",
+    "received",
+    "near",
+    "id",
+    "==",
+    "!=",
+    "assert",
 )
+_BASE_AHEAD = re.compile(r"with base \d{1,2}$")
+_BETWEEN = (" ", ":", "=", "(")
+_BETWEEN_AT_MOST = 3
 # One alternation, first match wins: an address before its numbers, a date before its parts.
 _DATUM = re.compile(
     r"(?P<url>\b[a-z][a-z0-9+.-]{1,10}://[^\s'\"<>)\]]{1,300})"
@@ -66,7 +97,7 @@ _DATUM = re.compile(
     r"|(?P<hash>\b(?=[0-9a-f]{0,63}\d)(?=[0-9]{0,63}[a-f])[0-9a-f]{7,64}\b"
     r"|\b(?=[A-Za-z]{0,63}\d)(?=[\da-z]{0,63}[A-Z])(?=[\dA-Z]{0,63}[a-z])[A-Za-z\d_-]{16,120}\b)"
     r"|(?P<path>(?<![\w<])(?:[A-Za-z]:\\|~?/|\.{1,2}/)[\w.@+~-]{1,120}(?:[/\\][\w.@+~-]{1,120}){0,30}[/\\]?"
-    r"|(?<![\w./])[\w.@+-]{1,80}(?:/[\w.@+-]{1,80}){2,30})"
+    r"|(?<![\w./])[\w.@+-]{1,80}+(?:/[\w.@+-]{1,80}+){2,30})"
     r"|(?P<dur>\b\d[\d.,]{0,15} ?(?:[mun]s|µs|s|secs?|seconds?|minutes?|min|hours?|hrs?|h|days?|milliseconds?)\b)"
     r"|(?P<size>\b\d[\d.,]{0,15} ?(?:[KMGT]i?B|bytes?|kb|mb|gb|[KMGT])\b)"
     r"|(?P<bool>(?<==)(?:true|false|null|none)\b)"
@@ -136,7 +167,7 @@ def _masked(text: str) -> str:
     text = _QUOTED.sub(lambda found: _quoted(found, text), text)
     text = _DATUM.sub(_datum, text)
     text = _NUMBERS.sub("<num>", text)
-    return text.translate(_TO_DIGITS).lower().strip(" .:;!-")
+    return (text if text.isascii() else text.translate(_TO_DIGITS)).lower().strip(" .:;!-")
 
 
 def _literal(found: re.Match[str]) -> str:
@@ -153,11 +184,24 @@ def _quoted(found: re.Match[str], text: str) -> str:
     ahead = text[max(0, found.start() - 24) : found.start()]
     if _FILE_NAME.fullmatch(inside):
         return "<str>"
-    if not _IDENTIFIER.fullmatch(inside) or _LONG_DIGITS.search(inside) or _VALUE_AHEAD.search(ahead):
+    if not _IDENTIFIER.fullmatch(inside) or _LONG_DIGITS.search(inside) or _is_value_after(ahead):
         return "<str>"
     if " " in inside.strip() and len(inside.split()) > 4:
         return "<str>"
     return f"'{inside}'"
+
+
+@lru_cache(maxsize=256)
+def _is_value_after(ahead: str) -> bool:
+    """Whether what stands ahead of quotes says that a value is in them; in a list it is the same again and again."""
+    ahead = ahead.lower()
+    for _ in range(_BETWEEN_AT_MOST + 1):
+        if ahead.endswith(_VALUE_AHEAD) or _BASE_AHEAD.search(ahead):
+            return True
+        if not ahead.endswith(_BETWEEN):
+            return False
+        ahead = ahead[:-1]
+    return False
 
 
 def _datum(found: re.Match[str]) -> str:

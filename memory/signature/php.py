@@ -8,26 +8,31 @@ from collections.abc import Sequence
 from memory.signature.located import located
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+from memory.signature.tails import ending_with
 
 _CLASS = r"(?P<type>\\?[A-Z_a-z]\w{0,80}(?:\\\w{1,80}){0,10})"
 _UNCAUGHT = re.compile(
     rf"(?:Uncaught|Unhandled) (?:PHP Exception )?(?:exception ')?{_CLASS}'?(?:: \"?| with message ')"
     rf"(?P<message>.{{0,700}})$"
 )
-_QUOTED = re.compile(
-    rf"(?:[Ee]xception|Next) '?{_CLASS}'? with message '(?P<message>.{{0,700}}?)' in "
-    rf"(?P<file>(?:[A-Za-z]:)?[^\s:]{{1,300}}):\d{{1,7}}"
-)
-_LOCATED = re.compile(
-    rf"(?:^|\s){_CLASS}: (?P<message>.{{0,600}}?) in (?P<file>(?:[A-Za-z]:)?[^\s:]{{1,300}}\.php):\d{{1,7}}"
-)
-_LARAVEL = re.compile(
-    rf"\[object\] \({_CLASS}\(code: -?\w{{1,10}}\): (?P<message>.{{0,600}}?) at (?P<file>"
-    rf"(?:[A-Za-z]:)?[^\s:]{{1,300}}):\d{{1,7}}\)"
-)
+_FILE = r"(?P<file>(?:[A-Za-z]:)?[^\s:]{1,1000}+)"
+_TEXT = r"(?P<message>.{0,1000}?)"  # a line has no more: each beginning reaches the end
+_QUOTED_TAIL = rf"' in {_FILE}:\d{{1,7}}"
+_QUOTED = re.compile(rf"(?:[Ee]xception|Next) '?{_CLASS}'? with message '{_TEXT}{_QUOTED_TAIL}")
+_LOCATED_TAIL = r" in (?P<file>(?:[A-Za-z]:)?[^\s:]{1,1000}\.php):\d{1,7}"
+_LOCATED = re.compile(rf"(?:^|\s){_CLASS}: {_TEXT}{_LOCATED_TAIL}")
+_LARAVEL_TAIL = rf" at {_FILE}:\d{{1,7}}\)"
+_LARAVEL = re.compile(rf"\[object\] \({_CLASS}\(code: -?\w{{1,10}}\): {_TEXT}{_LARAVEL_TAIL}")
+_FATAL_TAIL = rf" in {_FILE} on line \d{{1,7}}"
 _FATAL = re.compile(
     r"(?:PHP )?(?P<type>Fatal error|Parse error|Warning|Notice|Deprecated|Recoverable fatal error): {1,2}"
-    r"(?P<message>.{1,600}?) in (?P<file>(?:[A-Za-z]:)?[^\s:]{1,300}) on line \d{1,7}"
+    rf"(?P<message>.{{1,1000}}?){_FATAL_TAIL}"
+)
+_PLACED = (
+    (" with message '", re.compile(_QUOTED_TAIL), _QUOTED),
+    ("[object] (", re.compile(_LARAVEL_TAIL), _LARAVEL),
+    (".php:", re.compile(_LOCATED_TAIL), _LOCATED),
+    (" on line ", re.compile(_FATAL_TAIL), _FATAL),
 )
 _TAIL = re.compile(
     r"['\"]?,? (?:in|at) (?P<file>(?:[A-Za-z]:|/)?[^\s:]{1,300}?\.(?:php|phtml|inc|module|tpl))(?::\d{1,7}"
@@ -94,8 +99,8 @@ def _told(line: str) -> tuple[str, str, str] | None:
         found = _UNCAUGHT.search(line)
         if found:
             return (found["type"], *_split(found["message"]))
-    for pattern in (_QUOTED, _LARAVEL, _LOCATED, _FATAL):
-        found = pattern.search(line)
+    for mark, tail, pattern in _PLACED:
+        found = ending_with(tail, pattern, line) if mark in line else None
         if found:
             return found["type"], _split(found["message"])[0], found["file"]
     return None

@@ -9,11 +9,11 @@ from memory.signature.located import located
 from memory.signature.packages import of_package
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+from memory.signature.tails import ending_with
 
-_OLD = re.compile(
-    r"thread '[^'\n]{0,100}'(?: \(\d{1,9}\))? panicked at '(?P<message>.{0,600})', (?P<file>[^\s:]{1,300}):\d{1,7}"
-    r"(?::\d{1,7})?"
-)
+_OLD_TAIL = r"', (?P<file>[^\s:]{1,1000}+):\d{1,7}(?::\d{1,7})?"
+_OLD = re.compile(rf"thread '[^'\n]{{0,100}}'(?: \(\d{{1,9}}\))? panicked at '(?P<message>.{{0,600}}){_OLD_TAIL}")
+_OLD_END = re.compile(_OLD_TAIL)
 _NEW = re.compile(
     r"thread '[^'\n]{0,100}'(?: \(\d{1,9}\))? panicked at (?P<file>[^\s:']{1,300}):\d{1,7}:\d{1,7}:?\s*"
     r"(?P<message>.{0,600})$"
@@ -36,13 +36,17 @@ def parse(lines: Sequence[str]) -> list[Trace]:
     for at, line in enumerate(lines):
         if "panicked at " not in line:
             continue
-        found = _OLD.search(line) or _NEW.search(line)
-        over = None if found else _OLD.search(" ".join(lines[at : at + _MESSAGE_LINES]))
+        found = _old(line) or _NEW.search(line)
+        over = None if found else _old(" ".join(lines[at : at + _MESSAGE_LINES]))
         if found:
             traces.append(_panic(lines, at, found["file"], found["message"].strip()))
         elif over:
             traces.append(_panic(lines, at, over["file"], over["message"].strip(), over=_MESSAGE_LINES - 1))
     return traces
+
+
+def _old(text: str) -> re.Match[str] | None:
+    return ending_with(_OLD_END, _OLD, text) if " panicked at '" in text else None
 
 
 def _panic(lines: Sequence[str], at: int, file: str, message: str, *, over: int = 0) -> Trace:

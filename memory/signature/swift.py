@@ -5,23 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory.signature.located import located
 from memory.signature.native import plain_symbol
 from memory.signature.packages import of_package
 from memory.signature.paths import plain_path
 from memory.signature.shapes import Family, Frame, Origin, Place, RepoView, Thrown, Trace
+from memory.signature.tails import ending_with
 
 _TRAP = r"(?:[Ff]atal error|Precondition failed|Assertion failed)"
-_OLD = re.compile(rf"{_TRAP}: (?P<message>.{{1,400}}?): file (?P<file>[^\n,]{{1,300}}), line \d{{1,7}}")
-_NEW = re.compile(rf"(?P<file>[\w/. +-]{{1,300}}\.swift):\d{{1,7}}: {_TRAP}: (?P<message>.{{1,400}})$")
+_OLD_TAIL = r": file (?P<file>[^\n,]{1,1000}+), line \d{1,7}"
+_OLD = re.compile(rf"{_TRAP}: (?P<message>.{{1,1000}}?){_OLD_TAIL}")
+_OLD_END = re.compile(_OLD_TAIL)
+_NEW = re.compile(rf"(?<![\w/. +-])(?P<file>[\w/. +-]{{1,1000}}\.swift):\d{{1,7}}: {_TRAP}: (?P<message>.{{1,400}})$")
 _BARE = re.compile(r"(?:Thread \d{1,4}: |^|[\s:])(?P<head>Fatal error): (?P<message>.{1,400})$")
 _CRASHED = re.compile(
     r"(?:Crashed: |Thread \d{1,4}(?: name:.{0,80})? [Cc]rashed(?: with.{0,80})?:?|Thread \d{1,4} Crashed"
     r"|First throw call stack|Current stack trace:)"
 )
 _TYPE = re.compile(r"(?:Exception Type:\s{1,20}|Fatal Exception: |uncaught exception ')(?P<type>[\w.]{1,80})")
-_REASON = re.compile(r"reason: '(?P<message>.{1,400}?)'(?:$| terminating)")
+_REASON_TAIL = r"'(?:$| terminating)"
+_REASON = re.compile(rf"reason: '(?P<message>.{{1,1000}}?){_REASON_TAIL}")
+_REASON_END = re.compile(_REASON_TAIL)
 _FRAME = re.compile(
     r"\s*(?P<number>\d{1,4}) {1,4}(?P<module>[\w.?-]{1,80})\s{1,60}(?:0x[0-9a-fA-F]{1,16} )?(?P<symbol>\S.{0,400}?)"
     r"(?: \+ \d{1,10})?(?: \((?P<file>[^()\s:]{1,200}):\d{1,7}\))?\s*$"
@@ -60,18 +66,23 @@ def parse(lines: Sequence[str]) -> list[Trace]:
     """A trap with its place, or the crashed thread of a report."""
     traces: list[Trace] = []
     told = _Told()
+    read = -1  # the last line of a stack: what stands in one begins no other
     for at, line in enumerate(lines):
-        kind, reason = _TYPE.search(line), _REASON.search(line)
+        kind = _TYPE.search(line)
+        reason = ending_with(_REASON_END, _REASON, line) if "reason: '" in line else None
         told.hear(at, kind and kind["type"], reason and reason["message"])
-        found = _OLD.search(line) or _NEW.search(line)
+        found = ending_with(_OLD_END, _OLD, line) if ", line " in line else None
+        found = found or (_NEW.search(line) if ".swift:" in line else None)
         if found and found["file"].startswith(_STANDARD):
             # the trap is the library's: a stack may stand below
             told.hear(at, None, found["message"])
             traces += _thrown(found["message"], at)
         elif found:
             traces.append(_trace("fatal error", found["message"], [Frame(file=found["file"])], at, at))
-        elif _CRASHED.search(line):
-            traces += _crash(lines, at, told)
+        elif at > read and _CRASHED.search(line):
+            crash = _crash(lines, at, told)
+            traces += crash
+            read = crash[0].last if crash else read
         elif "atal error" in line and (bare := _BARE.search(line)):
             told.hear(at, None, bare["message"])
     return traces
@@ -101,7 +112,7 @@ def _stack(lines: Sequence[str], at: int) -> tuple[list[Frame], int]:
     frames: list[Frame] = []
     last = at
     for up in range(at + 1, len(lines)):
-        found = _FRAME.match(lines[up])
+        found = _frame(lines[up])
         if not found:
             if up - last > _FRAMES_WITHIN or frames:
                 break
@@ -112,6 +123,12 @@ def _stack(lines: Sequence[str], at: int) -> tuple[list[Frame], int]:
         system = _SYSTEM.match(found["module"])
         frames.append(Frame(file=found["file"] or ("<system>" if system else ""), function=found["symbol"]))
     return frames, last
+
+
+@lru_cache(maxsize=_FRAMES_WITHIN * 2)
+def _frame(line: str) -> re.Match[str] | None:
+    """A line may stand below many that speak of a crash: it is read for the first of them."""
+    return _FRAME.match(line)
 
 
 def place(frame: Frame, repo: RepoView) -> Place:

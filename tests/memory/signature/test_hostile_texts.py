@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from time import thread_time
 
@@ -11,10 +12,13 @@ from hypothesis import strategies as st
 
 from memory.signature import signatures
 from memory.signature.cleaning import CHARACTERS_AT_MOST, LINE_AT_MOST, LINES_AT_MOST, clean
+from tests.memory.signature import made
 from tests.memory.signature.hostile import HOSTILE, KILO
 
 AT_MOST_SECONDS = 0.5
 OF_64_KB_SECONDS = 0.05
+MADE_KILO = 16  # of a text that is made of one pattern: what is slow there is read at full length
+SUSPECT_SECONDS = 0.04
 # Coverage takes several times as long as the program itself.
 SLOWER = 6 if sys.gettrace() is not None or "coverage" in sys.modules else 1
 _PIECES = st.sampled_from(
@@ -61,14 +65,52 @@ def test_a_hostile_text_is_read_in_half_a_second(name: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_64_kilobytes_of_a_hostile_text_are_read_in_50_milliseconds(name: str) -> None:
     signatures("", "warm: up")
-    taken: list[float] = []
 
-    while len(taken) < 8 and (not taken or min(taken) >= OF_64_KB_SECONDS * SLOWER):
+    taken = _seconds(f"{name}\n{HOSTILE[name][: 64 * KILO]}", tries=8)
+
+    assert taken < OF_64_KB_SECONDS * SLOWER
+
+
+def test_64_kilobytes_made_of_any_pattern_of_the_parsers_are_read_in_50_milliseconds() -> None:
+    slow: dict[str, float] = {}
+    signatures("", "warm: up")
+
+    for name, (pattern, hints) in made.patterns().items():
+        for at, short in enumerate(made.texts(pattern, hints, MADE_KILO * KILO)):
+            if _seconds(short, tries=1) * 64 / MADE_KILO >= SUSPECT_SECONDS * SLOWER:
+                slow[f"{name} {at}"] = _seconds((f"{short}\n" * (64 // MADE_KILO))[: 64 * KILO], tries=5)
+
+    assert {name: taken for name, taken in slow.items() if taken >= OF_64_KB_SECONDS * SLOWER} == {}
+
+
+def test_a_pattern_that_reads_a_line_again_at_each_character_is_seen_in_its_texts() -> None:
+    slow, quick = re.compile(r"\w{1,300}:\d: end"), re.compile(r"(?<!\w)\w{1,300}+:\d: end")
+
+    taken = [
+        min(_searched(pattern, text) for text in made.texts(pattern, "end", 64 * KILO) for _ in range(3))
+        for pattern in (slow, quick)
+    ]
+
+    assert taken[0] > 10 * taken[1]
+
+
+def _seconds(text: str, tries: int) -> float:
+    """The best of `tries`, or the first that is quick enough."""
+    best = float("inf")
+    for _ in range(tries):
         begun = thread_time()
-        signatures(name, HOSTILE[name][: 64 * KILO])
-        taken.append(thread_time() - begun)
+        signatures("", text)
+        best = min(best, thread_time() - begun)
+        if best < OF_64_KB_SECONDS * SLOWER:
+            break
+    return best
 
-    assert min(taken) < OF_64_KB_SECONDS * SLOWER
+
+def _searched(pattern: re.Pattern[str], text: str) -> float:
+    begun = thread_time()
+    for line in text.split("\n"):
+        pattern.search(line)
+    return thread_time() - begun
 
 
 @settings(max_examples=150, deadline=None)
