@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import logging
@@ -178,6 +179,28 @@ def test_the_server_runs_until_a_signal_and_gives_the_signals_back(tmp_path: Pat
     assert sorted(events) == ["delivery", "server", "server began", "server left", "worker process began"]
     assert signal.getsignal(signal.SIGTERM) is before
     assert not serving.inbox.alive
+
+
+def test_what_is_there_before_the_first_delivery_is_not_searched_for_garbage_while_the_server_runs(
+    tmp_path: Path,
+) -> None:
+    lines = io.StringIO()
+    serving = Serving(settings(tmp_path), log=Log(stream=lines))
+    frozen: list[int] = []
+
+    def look() -> None:
+        while "server began" not in lines.getvalue():
+            time.sleep(0.01)
+        frozen.append(gc.get_freeze_count())
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    serving.run(None)
+    thread.join()
+
+    assert frozen[0] > 10_000
+    assert gc.get_freeze_count() == 0
 
 
 def test_a_worker_that_dies_is_begun_again_and_ends_with_the_server(tmp_path: Path) -> None:
