@@ -22,7 +22,7 @@ from bot.engine.fence import Fence
 from bot.forge.errors import Forbidden, Gone, Locked, NotThere, Rejected
 from bot.forge.github import Forge
 from bot.forge.types import RepositoryRef
-from bot.job import Command, Job
+from bot.job import Command, FollowUp, Job
 from bot.jobs import Jobs
 from bot.log import Log
 from bot.outbox.outbox import Outbox
@@ -71,6 +71,19 @@ class Errand:
     def operator(self) -> str:
         """Who gave this job at the command line; empty where GitHub told it."""
         return self.job.data.operator if isinstance(self.job.data, Command) else ""
+
+    @property
+    def course(self) -> Course | None:
+        """The course that the job is about: of its pull request or commit, else the newest of its issue."""
+        data = self.job.data
+        pull = getattr(data, "pull", None)
+        if isinstance(pull, int) and (found := self.courses.of_pull(self.ref, pull)):
+            return found
+        if isinstance(data, FollowUp) and (found := self.courses.of_head(self.ref, data.head)):
+            return found
+        if not self.number:
+            return None
+        return next(iter(self.courses.of_issue(self.ref, self.number)), None)
 
     def once(self, step: CourseStep, kind: TypeAdapter[T], work: Callable[[], T], *, of: str = "") -> T:
         return self.steps.once(step, kind, work, of=of)
@@ -122,11 +135,14 @@ class Errand:
 
         self.steps.each_time(CourseStep.MARK, effect)
 
-    def answer(self, text: str, *, number: int | None = None) -> None:
-        """Say one thing to whoever asked for this job, once; the operator reads the status and no comments."""
+    def answer(self, text: str, *, number: int | None = None, once_for: str = "") -> None:
+        """Say one thing to whoever asked for this job, once, or once for all jobs that name one thing `once_for`.
+
+        The operator reads the status and no comments.
+        """
         if self.operator:
             return
-        said = RunId(f"job-{self.job.id}")  # an answer may belong to no run
+        said = RunId(once_for or f"job-{self.job.id}")  # an answer may belong to no run
         where = number if number is not None else self._asked_on()
         self.steps.each_time(
             CourseStep.ANSWER,

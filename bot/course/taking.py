@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Final, assert_never
 
-from pydantic import TypeAdapter
-
-from bot.course.admission import Admitted, Answered, Refusal, admit
+from bot.course.admission import Admitted
 from bot.course.advance import Advance
+from bot.course.announcing import RUN, TOLD, Announcing
 from bot.course.beginning import Wish
 from bot.course.breaker import cause_of
 from bot.course.changes import Changes, Judging
@@ -17,18 +15,17 @@ from bot.course.commands import Commands, Forget, argument_of
 from bot.course.course import Course
 from bot.course.errand import Errand
 from bot.course.follow_up import FollowUps
+from bot.course.foreign_pulls import refused_as_foreign
 from bot.course.leaving import Leaving
 from bot.course.mirrors import Mirrors
 from bot.course.parking import parking_of
 from bot.course.pausing import Pausing
 from bot.course.points import CourseStep
 from bot.course.remarks import receive_remark
-from bot.course.steps import JobSteps
-from bot.course.texts import announced
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
 from bot.errors import LetGo
 from bot.forge.errors import ForgeFault, Gone, Moved, NotThere
-from bot.job import Closed, Deployed, FollowUp, Job, JobKind, JobState, Start, StartCause, Unlabelled
+from bot.job import Closed, Deployed, FollowUp, Job, JobKind, Start, StartCause, Unlabelled
 from bot.job import Gone as GoneData
 from bot.outbox.errors import OutboxFault
 from bot.outbox.types import OwnLabel
@@ -36,11 +33,7 @@ from bot.run import RunState
 from memory.types import CommitId, RunId
 from stages.errors import ParkCause
 
-_ADMITTED: Final[TypeAdapter[Admitted | Refusal]] = TypeAdapter(Admitted | Refusal)
 _BEGINS: Final = frozenset({JobKind.START, JobKind.RETRY, JobKind.REQUEUE})
-_RUN: Final = TypeAdapter(str)
-_TOLD: Final = TypeAdapter(bool)
-TOLD_AGAIN_AFTER: Final = timedelta(hours=1)
 
 
 class CourseOfJob:
@@ -48,7 +41,7 @@ class CourseOfJob:
 
     def __init__(self, errand: Errand, mirrors: Mirrors, forget: Forget) -> None:
         self._errand, self._mirrors = errand, mirrors
-        self._leaving, self._pausing = Leaving(errand), Pausing(errand)
+        self._leaving, self._pausing, self._announcing = Leaving(errand), Pausing(errand), Announcing(errand)
         self._commands = Commands(errand, self._leaving, forget)
 
     def receive(self, _: Job) -> Outcome:
@@ -68,7 +61,7 @@ class CourseOfJob:
             return Waits(until=parking.until, why=parking.cause.value)
 
     def work(self, _: Job) -> Outcome:
-        errand, course = self._errand, self._course()
+        errand, course = self._errand, self._errand.course
         data = errand.job.data
         match data:
             case Closed():
@@ -83,17 +76,17 @@ class CourseOfJob:
                 return self._advance(course.run, Wish(admitted=None, asked=False))
             case _:
                 commanded = errand.job.kind is not JobKind.START
-                admitted = self._admitted(commanded=commanded)
+                admitted = self._announcing.admitted(commanded=commanded)
                 wish = Wish(
                     admitted=admitted if isinstance(admitted, Admitted) else None,
                     asked=self._is_asked(anew=isinstance(admitted, Admitted)),
                     commanded=commanded,
                 )
-                return self._advance(self._identity(), wish)
+                return self._advance(self._announcing.identity(), wish)
 
     def progress(self, _: Job) -> int:
         steps = self._errand.steps.count()
-        course = self._course()
+        course = self._errand.course
         finished = self._errand.app.stores.steps.of(course.run) if course else ()
         return steps + sum(1 for step in finished if step.finished)
 
@@ -101,7 +94,7 @@ class CourseOfJob:
         """Give the job up: its run waits for a version that mends it, and people are told, if that can be done."""
         if self._errand.job.kind in _BEGINS:
             self._pausing.came(ParkCause.PROGRAM.value)
-        course = self._course()
+        course = self._errand.course
         if course is None:
             self._bury_unbegun(why)
         elif (run := self._errand.run(course.run)).open:
@@ -112,7 +105,7 @@ class CourseOfJob:
 
     def _bury_unbegun(self, why: str) -> None:
         """Tell people of a run that was announced, and never began."""
-        errand, run = self._errand, self._errand.steps.kept(CourseStep.IDENTITY, _RUN)
+        errand, run = self._errand, self._errand.steps.kept(CourseStep.IDENTITY, RUN)
         if run is None:
             return
         text = f"**Given up before it began:** {why}.\n\n`/ticketsmith retry` tries it once more.\n"
@@ -133,13 +126,15 @@ class CourseOfJob:
     # --- Each kind ---------------------------------------------------------------------------------------------------
 
     def _receive(self) -> Outcome:
-        errand, job, course = self._errand, self._errand.job, self._course()
-        if (mine := errand.steps.kept(CourseStep.IDENTITY, _RUN)) is not None:
+        errand, job, course = self._errand, self._errand.job, self._errand.course
+        if (mine := errand.steps.kept(CourseStep.IDENTITY, RUN)) is not None:
             # It was received by a process that died, or it has waited.
-            if errand.steps.kept(CourseStep.ANNOUNCE, _TOLD) and (waits := self._held(RunId(mine))):
+            if errand.steps.kept(CourseStep.ANNOUNCE, TOLD) and (waits := self._held(RunId(mine))):
                 return waits
             there = errand.app.stores.runs.find(RunId(mine))
-            return ToWork() if there else self._announce(commanded=job.kind is not JobKind.START)
+            return ToWork() if there else self._announcing.announce(commanded=job.kind is not JobKind.START)
+        if refused := refused_as_foreign(errand):
+            return refused
         match job.kind:
             case JobKind.START:
                 return self._start(course)
@@ -180,8 +175,8 @@ class CourseOfJob:
                 outcome = self._commands.requeue(course, argument)
             case _:
                 outcome = self._commands.retry(course)
-        if isinstance(outcome, ToWork) and self._begins_anew(course):
-            return self._announce(commanded=True)
+        if isinstance(outcome, ToWork) and self._announcing.begins_anew(course):
+            return self._announcing.announce(commanded=True)
         return outcome
 
     def _start(self, course: Course | None) -> Outcome:
@@ -190,71 +185,7 @@ class CourseOfJob:
             called = self._errand.job.actor is None and run.state in (RunState.PARKED, RunState.WORKING)
             waits = run.state is RunState.PARKED and run.wake is None
             return ToWork() if called or waits else Settled(outcome="joined its run")
-        return self._announce(commanded=False)
-
-    def _announce(self, *, commanded: bool) -> Outcome:
-        """Admit the issue, and say so before any long work."""
-        errand = self._errand
-        admitted = self._admitted(commanded=commanded)
-        if isinstance(admitted, Refusal):
-            if admitted.told and not self._told_lately():
-                errand.answer(f"Not begun: {admitted.why}.")
-            return Settled(outcome=f"refused: {admitted.why}")
-        run = self._identity()
-        errand.once(CourseStep.ANNOUNCE, _TOLD, lambda: self._show(run))
-        errand.mark(run, errand.number, OwnLabel.WORKING)
-        return ToWork()
-
-    def _show(self, run: RunId) -> bool:
-        self._errand.show(
-            run, self._errand.number, announced(run, waits=self._is_busy(), paused=self._pausing.reason())
-        )
-        return True
-
-    def _is_busy(self) -> bool:
-        """Whether a run of the repository is at work: then another one waits until it is over."""
-        others = self._errand.courses.unfinished(repository=self._errand.ref.id)
-        return any(self._errand.run(other.run).state is RunState.WORKING for other in others)
-
-    def _admitted(self, *, commanded: bool) -> Answered:
-        errand = self._errand
-        if not self._begins_anew(self._course()):
-            return Refusal(why="its run goes on")
-        return errand.once(CourseStep.ADMIT, _ADMITTED, lambda: admit(errand, commanded=commanded))
-
-    def _identity(self) -> RunId:
-        """The run of this job: the open one of its issue, else one that is still to be written down."""
-        errand = self._errand
-
-        def chosen() -> str:
-            course = self._course()
-            if course is not None and not self._begins_anew(course):
-                return course.run
-            return self._announced() or errand.app.stores.runs.new_id()
-
-        return RunId(errand.once(CourseStep.IDENTITY, _RUN, chosen))
-
-    def _announced(self) -> str:
-        """The run that another job of this issue announced, and that waits for its turn."""
-        errand = self._errand
-        others = (one for one in errand.jobs.of_issue(errand.ref.id, errand.number) if one.id != errand.job.id)
-        for other in others:
-            run = JobSteps(errand.app.book, other.id).kept(CourseStep.IDENTITY, _RUN)
-            if run and other.state is JobState.TAKEN and errand.app.stores.runs.find(RunId(run)) is None:
-                return run
-        return ""
-
-    def _begins_anew(self, course: Course | None) -> bool:
-        return course is None or not self._errand.run(course.run).open
-
-    def _told_lately(self) -> bool:
-        """One refusal is enough for a while, however often it is tried."""
-        errand = self._errand
-        jobs = errand.jobs.of_issue(errand.ref.id, errand.number)
-        return any(
-            one.id != errand.job.id and one.outcome.startswith("refused") and errand.now() - one.at < TOLD_AGAIN_AFTER
-            for one in jobs
-        )
+        return self._announcing.announce(commanded=False)
 
     def _is_asked(self, *, anew: bool) -> bool:
         """Whether a person wants the patch back, whatever was closed or taken over.
@@ -287,15 +218,3 @@ class CourseOfJob:
 
     def _judge(self, course: Course, commit: CommitId | None) -> Outcome:
         return Judging(self._errand, self._mirrors, self._leaving).work(course, commit)
-
-    def _course(self) -> Course | None:
-        """The course that the job is about: of its pull request or commit, else the newest of its issue."""
-        errand, data = self._errand, self._errand.job.data
-        pull = getattr(data, "pull", None)
-        if isinstance(pull, int) and (found := errand.courses.of_pull(errand.ref, pull)):
-            return found
-        if isinstance(data, FollowUp) and (found := errand.courses.of_head(errand.ref, data.head)):
-            return found
-        if not errand.number:
-            return None
-        return next(iter(errand.courses.of_issue(errand.ref, errand.number)), None)

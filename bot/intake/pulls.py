@@ -31,7 +31,7 @@ def pull_request_review(event: Event, own: Own) -> Decision:
         return ignored("nothing to do for this action")
     pull, review = event.read(PullPart, "pull_request"), event.read(ReviewPart, "review")
     issue = _issue(event, pull)
-    if issue is None:
+    if issue is None and not _has_our_name(pull):
         return ignored(_NOT_OURS)
     if review.state.lower() != "changes_requested":
         return ignored("the review asks for no changes")
@@ -44,10 +44,15 @@ def pull_request_review(event: Event, own: Own) -> Decision:
         JobKind.FOLLOW_UP,
         FollowUp(pull=pull.number, head=pull.head.sha, reason=FollowUpReason.REVIEW, ref=review.id),
         subject=f"review:{event.ref(own).id}:{review.id}",
-        number=issue,
+        number=issue or 0,  # of a fork: whoever reviewed is told why nothing comes of it
         at=review.submitted_at,
         actor=author,
     )
+
+
+def _has_our_name(pull: PullPart) -> bool:
+    """What a reviewer takes for a pull request of ours, wherever it comes from; not from a fork that is gone."""
+    return pull.head.repo is not None and issue_of_branch(pull.head.ref) is not None
 
 
 def _issue(event: Event, pull: PullPart) -> int | None:
