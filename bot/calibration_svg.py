@@ -9,6 +9,7 @@ from typing import Final
 from bot.calibration_words import bound, share
 from bot.curves import Curves
 from bot.svg_panel import Panel
+from bot.wording import count
 from memory.calibration import Calibration
 
 _WIDTH, _HEIGHT = 820, 720
@@ -39,7 +40,8 @@ height="{_HEIGHT}" role="img" aria-labelledby="title told">
 def _told(found: Calibration) -> str:
     answered = f" Tickets that got their note: {share(found.found)}." if found.found.of else ""
     return (
-        f"Threshold {found.threshold:.3f} with {found.notes} notes. Questions without an answer that got a note: "
+        f"Threshold {found.threshold:.3f} with {count(found.notes, 'note')}. "
+        "Questions without an answer that got a note: "
         f"{share(found.false)}. {bound(found)}.{answered}"
     )
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from bot.curves import Curves, Point, Spread
 from bot.node import Look
 from bot.terminal import Terminal
+from bot.wording import count
 from memory.calibration import Basis, Calibration
 from memory.intervals import Share
 from memory.rules import FEW_NOTES
@@ -26,7 +27,7 @@ _RESTS_ON: Final = {
 def tell(made: Renewed, curves: Curves, terminal: Terminal) -> None:
     """Print what was measured and what follows from it."""
     found = made.measured.calibration
-    terminal.line(f"Threshold {found.threshold:.3f}, {found.notes} notes", Look.HEAD)
+    terminal.line(f"Threshold {found.threshold:.3f}, {count(found.notes, 'note')}", Look.HEAD)
     terminal.line(f"  rests on {_RESTS_ON[found.basis]}")
     terminal.line(f"  questions without an answer that got a note: {share(found.false)}")
     if not found.held:
@@ -38,7 +39,9 @@ def tell(made: Renewed, curves: Curves, terminal: Terminal) -> None:
     else:
         terminal.line("  how many find their note is not known: no note names its tickets (front matter: tickets)")
     if made.before:
-        terminal.line(f"  before: threshold {made.before.threshold:.3f}, {made.before.notes} notes", Look.QUIET)
+        terminal.line(
+            f"  before: threshold {made.before.threshold:.3f}, {count(made.before.notes, 'note')}", Look.QUIET
+        )
     if made.version is None:
         terminal.line(f"  not kept: with fewer than {FEW_NOTES} notes `coverage` decides", Look.QUIET)
     else:

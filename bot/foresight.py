@@ -9,6 +9,7 @@ from bot.alert import asking_of, view_of
 from bot.app import App
 from bot.failures import renew_keys
 from bot.sources import default_commit, fresh, read_config
+from bot.why import flaws_told
 from memory.calibration import Calibration
 from memory.signature import Explanation, explain
 from memory.types import ErrorSignature, MemoryContext
@@ -27,6 +28,7 @@ class Foresight:
     context: MemoryContext
     calibration: Calibration | None
     due: Due | None
+    unread: tuple[str, ...] = ()  # notes whose front matter cannot be understood, a line each
 
     @property
     def signatures(self) -> tuple[ErrorSignature, ...]:
@@ -57,6 +59,7 @@ class Foresight:
             "calibration": asdict(self.calibration) | {"at": self.calibration.at.isoformat()}
             if self.calibration
             else None,
+            "notes_not_read": list(self.unread),
             "calibration_due": self.due.value if self.due else None,
         }
 
@@ -77,4 +80,5 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
         context=app.stores.context(query, version),
         calibration=app.stores.memory.calibration(version),
         due=app.stores.upkeep.due(version),
+        unread=tuple(flaws_told(app.stores.memory.notes(version))),
     )

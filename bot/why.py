@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from memory.types import Block, LeftOut, MemoryContext, Record
+from bot.wording import count
+from memory.notes import called, flaw
+from memory.types import Block, LeftOut, MemoryContext, NoteFile, Record
 
 _WORDS_TOLD = 24
 
@@ -16,9 +18,16 @@ def notes_told(context: MemoryContext) -> tuple[str, ...]:
     found = f"{len(context.notes.shown)} of {context.notes.eligible} got in" if context.searched else "there are none"
     return (
         f"notes looked for: {', '.join(words[:_WORDS_TOLD]) or 'nothing, no word of the ticket tells'}{more}",
-        f"rule {context.rule}, {context.searched} notes searched: {found}",
+        f"rule {context.rule}, {count(context.searched, 'note')} searched: {found}",
         *candidates_told(context.notes),
     )
+
+
+def flaws_told(notes: Iterable[NoteFile]) -> Iterator[str]:
+    """A line for each note that is not used since its front matter cannot be understood: file, line, and why."""
+    for note in notes:
+        if found := flaw(note):
+            yield f"{called(note)}:{found.line} · not read: {found.said}"
 
 
 def candidates_told(block: Block) -> Iterator[str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memory.text import count
+
+__all__ = ["LISTED_AT_MOST", "count", "duration", "listed", "money"]
+
 LISTED_AT_MOST = 5
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """`1 call`, `12,345 tokens`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def money(dollars: float) -> str:

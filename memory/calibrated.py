@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from memory.rules import WORDS_AT_MOST, Judgement, RuleName, Scored
+from memory.rules import WORDS_AT_MOST, Judgement, RuleName, Scored, text_of
 from memory.scores import Scores
 from memory.search import Index, Profile, rarity
 from memory.types import MemoryQuery
-from memory.words import FUNCTION_WORDS, distinct, words
+from memory.words import FUNCTION_WORDS, distinct, words, written
 
 CALIBRATED_FORMAT: Final = "c2"
 """Changes when the same ticket and note get another score: thresholds measured before are void."""
@@ -73,10 +73,10 @@ class Calibrated:
             if len(rows) < _CANDIDATES:
                 rows.setdefault(hit.note, hit.row)
         profiles = index.profiles(sorted(rows))
-        scored = [
-            _scored(note, rows[note], scores, plain)
-            for note, (scores, plain) in _scores(index, asked, profiles).items()
-        ]
+        found = _scores(index, asked, profiles)
+        told = [word for _, plain in found.values() for word in (*plain.found, *plain.shared[:1])]
+        forms = written(told, text_of(query))
+        scored = [_scored(note, rows[note], scores, plain, forms) for note, (scores, plain) in found.items()]
         return Judgement(
             rule=self.name,
             threshold=self.threshold,
@@ -85,11 +85,16 @@ class Calibrated:
         )
 
 
-def _scored(note: int, row: int, scores: Scores, plain: _Plain) -> Scored:
+def _scored(note: int, row: int, scores: Scores, plain: _Plain, forms: Mapping[str, str]) -> Scored:
     if len(plain.shared) < _SHARED_AT_LEAST:
-        why = f"only one word in common: {plain.shared[0]}" if plain.shared else "no telling word in common"
+        why = f"only one word in common: {forms[plain.shared[0]]}" if plain.shared else "no telling word in common"
         return Scored(note=note, row=row, score=min(0.0, scores.total), why=why)
-    return Scored(note=note, row=row, score=scores.total, why=scores.told(plain.found, plain.shared[0]))
+    return Scored(
+        note=note,
+        row=row,
+        score=scores.total,
+        why=scores.told([forms[word] for word in plain.found], forms[plain.shared[0]]),
+    )
 
 
 def _asked(index: Index, query: MemoryQuery) -> _Asked:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from markdown_it import MarkdownIt
 
 from memory.budget import size
-from memory.frontmatter import FrontMatter, split
+from memory.frontmatter import Flaw, FrontMatter, split
 from memory.pieces import split_block
 from memory.text import fold, one_line
 from memory.types import Chunk, NoteFile
@@ -59,14 +59,14 @@ class _Section:
 
 
 def chunks(note: NoteFile) -> tuple[Chunk, ...]:
-    """The parts of a note, in its order; none of a retired one, none of an empty one.
+    """The parts of a note, in its order; none of a retired one, of an empty one, or of one whose head has a flaw.
 
     A note that fits is one chunk. A longer one is split at its headings, then between blocks; code blocks stay whole
     where they fit. Text and heading are folded, HTML comments are left out. Whatever a note holds, each chunk fits the
     budget of one record.
     """
     front, lines = split(fold(note.text))
-    if front.retired:
+    if front.retired or front.flaw:
         return ()
     lines = _trimmed(_without_comments(lines))
     if not lines:
@@ -95,6 +95,11 @@ def chunks(note: NoteFile) -> tuple[Chunk, ...]:
 def source_tickets(note: NoteFile) -> tuple[str, ...]:
     """The tickets that a note came from, as its front matter names them: ids, numbers or titles."""
     return split(fold(note.text))[0].tickets
+
+
+def flaw(note: NoteFile) -> Flaw | None:
+    """What of a note's front matter cannot be understood, so that the note is not used; None when all is well."""
+    return split(fold(note.text))[0].flaw
 
 
 def called(note: NoteFile) -> str:

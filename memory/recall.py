@@ -13,7 +13,7 @@ from memory.lessons import RECORD_AT_MOST as LESSON_AT_MOST
 from memory.lessons import render
 from memory.notes import RECORD_AT_MOST as NOTE_AT_MOST
 from memory.notes import name
-from memory.rules import FEW_NOTES, Coverage, Judgement, Rule, Scored
+from memory.rules import FEW_NOTES, Coverage, Judgement, Rule, Scored, text_of
 from memory.search import Index, IndexUnusable, Search
 from memory.slots import Scrub
 from memory.text import fold, one_line
@@ -27,6 +27,7 @@ from memory.types import (
     Record,
     take_seal,
 )
+from memory.words import written
 
 _SEAL: Final = take_seal()
 
@@ -81,7 +82,7 @@ class Recall:
             notes=_notes(judgement, index, query.environment, self._scrub),
             rule=judgement.rule.value,
             searched=index.totals.notes,
-            looked_for=judgement.looked_for,
+            looked_for=tuple(written(judgement.looked_for, text_of(query)).values()),
         )
 
     def judge(self, query: MemoryQuery, version: MemoryVersion) -> Judgement:

@@ -17,6 +17,7 @@ from memory.lesson_table import lesson_of, live
 from memory.slots import slotted_signatures
 from memory.tables import EvidenceRow, KeyRow, LessonRow, SignaturePassRow
 from memory.teaching import put
+from memory.text import count
 from memory.types import ErrorSignature, LessonId, MemoryVersion, RunId, Scope
 from memory.versions import current, of, publish
 
@@ -36,8 +37,10 @@ class Recomputed:
 
     def told(self) -> str:
         """What was done, for people."""
-        left = f"; {self.without} keep the ones they have, for their runs are gone" if self.without else ""
-        return f"failures are compared in another way since; {self.lessons} lessons have new keys{left}"
+        kept = count(self.without, "keeps those it has, for its", "keep those they have, for their")
+        left = f"; {kept} runs are gone" if self.without else ""
+        lessons = count(self.lessons, "lesson has", "lessons have")
+        return f"failures are compared in another way since; {lessons} new keys{left}"
 
 
 def stale(session: Session, scope: Scope, algorithm: str, author: Authorship) -> Mapping[LessonId, tuple[RunId, ...]]:

@@ -10,12 +10,13 @@ from typing import Final, Protocol
 
 from memory.search import Hit, Index
 from memory.types import MemoryQuery
-from memory.words import FUNCTION_WORDS, distinct, words
+from memory.words import FUNCTION_WORDS, distinct, words, written
 
 WORDS_AT_MOST: Final = 24
 FEW_NOTES: Final = 20
 """With fewer notes bm25 tells nothing: a word that half of them hold is worth nothing, one that one holds is cheap."""
 _TITLE_READ: Final = 20_000  # characters of a title; what comes later is no title
+_TEXT_SHOWN: Final = 100_000  # characters in which the form of a word is looked for
 _HITS_AT_FIRST: Final = 32
 _NOTES_WANTED: Final = 5  # two to show, and the three best that are not shown
 
@@ -55,6 +56,11 @@ class Rule(Protocol):
 
     def judge(self, index: Index, query: MemoryQuery) -> Judgement:
         """Every note at or above the threshold, and the best ones below it."""
+
+
+def text_of(query: MemoryQuery) -> str:
+    """All that a query says, from which words are shown to people as they were written."""
+    return f"{query.headline}\n{query.title}\n{query.body}"[:_TEXT_SHOWN]
 
 
 def asked(query: MemoryQuery) -> list[str]:
@@ -112,6 +118,7 @@ class Coverage:
             for row in index.rows_of(word) if word in held else ():
                 found.setdefault(row, []).append(word)
         everything = sum(weights.values())
+        forms = written(looked_for, text_of(query))
         best: dict[int, Scored] = {}
         for row, matched in sorted(found.items()):
             if len(matched) < self.words_at_least:
@@ -119,7 +126,7 @@ class Coverage:
             note = index.note_of(row)
             share = sum(weights[word] for word in matched) / everything
             if note not in best or share > best[note].score:
-                why = f"{len(matched)} of {len(looked_for)} words: {' '.join(matched)}"
+                why = f"{len(matched)} of {len(looked_for)} words: {' '.join(forms[word] for word in matched)}"
                 best[note] = Scored(note=note, row=row, score=share, why=why)
         return Judgement(
             rule=self.name,

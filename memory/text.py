@@ -26,6 +26,11 @@ def fold(text: str) -> list[str]:
     return [_visible(line).rstrip() for line in folded.splitlines()]
 
 
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 call`, `12,345 tokens`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def one_line(text: str) -> str:
     """`text` folded, its lines joined with single spaces."""
     return " ".join(line.strip() for line in fold(text) if line.strip())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -63,6 +63,18 @@ def distinct(found: Iterable[str], at_most: int | None = None) -> tuple[str, ...
     return tuple(dict.fromkeys(found))[:at_most]
 
 
+def written(found: Iterable[str], text: str) -> Mapping[str, str]:
+    """`found` words as `text` has them first, for people: `files` for `fil`; one that it does not have as it is."""
+    forms = dict.fromkeys(found, "")
+    missing = len(forms)
+    for token in _tokens(text):
+        for word, form in _forms(token) if missing else ():
+            if forms.get(word) == "":
+                forms[word] = form
+                missing -= 1
+    return {word: form or word for word, form in forms.items()}
+
+
 def _tokens(text: str) -> list[str]:
     if not text.isascii():
         text = _UNSPACED_RUN.sub(r" \g<0> ", unicodedata.normalize("NFKC", text))
@@ -78,6 +90,16 @@ def _names(token: str) -> tuple[tuple[str, ...], ...]:
     if "/" in token or "\\" in token:
         return tuple(_of_name(part) for part in re.split(r"[/\\]", token))
     return (_of_name(token),)
+
+
+@lru_cache(maxsize=1 << 14)
+def _forms(token: str) -> tuple[tuple[str, str], ...]:
+    """Each word of a token with its form there, the whole before its parts."""
+    names = re.split(r"[/\\]", token.replace("'", "").replace("’", ""))
+    parts = [hump for name in names for part in _JOINTS.split(name) for hump in _HUMPS.split(part)]
+    plain = [_plain(part.strip("_")) for part in (*names, *parts)]
+    plain += [numbered[1] for part in plain if (numbered := _NUMBERED.fullmatch(part))]
+    return tuple((word, part) for part in plain for word in (part, stem(part)))
 
 
 def _of_name(name: str) -> tuple[str, ...]:

@@ -17,11 +17,11 @@ from bot.foresight import Foresight, foresee
 from bot.node import Look
 from bot.sources import default_commit, fresh, read_config
 from bot.ticket_file import read_ticket
-from bot.why import candidates_told, notes_told
+from bot.why import candidates_told, flaws_told, notes_told
 from bot.why_signature import signatures_told
 from memory.authorship import NOT_OURS
 from memory.lessons import render
-from memory.notes import called
+from memory.notes import called, flaw
 from memory.types import Chunk, Lesson, LessonId
 from stages.prompt import EntryPoint, render_section
 
@@ -90,18 +90,22 @@ def notes(app: App, repository: Path, as_json: bool) -> None:
     commit = default_commit(found)
     config = read_config(found, commit)
     version = fresh(app.stores.memory, app.scope(found), found, commit, config, app.book.now())
-    chunks = app.stores.memory.chunks(version)
+    chunks, kept = app.stores.memory.chunks(version), app.stores.memory.notes(version)
     if as_json:
         click.echo(_CHUNKS.dump_json(chunks, indent=2))
+        for line in flaws_told(kept):
+            err().line(line, Look.BAD)
         return
     for chunk in chunks:
         where = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
         out().line(f"{where} · {chunk.heading} · {len(chunk.text)} characters")
     read = {chunk.note for chunk in chunks}
-    unread = [path for note in app.stores.memory.notes(version) if (path := called(note)) not in read]
+    for line in flaws_told(kept):
+        out().line(line, Look.BAD)
+    unread = [path for note in kept if (path := called(note)) not in read and not flaw(note)]
     for path in unread:
         out().line(f"{path} · not read: it is retired, empty or binary", Look.QUIET)
-    if not chunks and not unread:
+    if not kept:
         out().line(f"No notes: markdown files in {config.notes}/ on the default branch are read.")
 
 
@@ -163,6 +167,8 @@ def _tell(seen: Foresight) -> None:
     terminal.line(f"  {ruled}, memory version {context.version.number}")
     terminal.line(f"  {seen.measured}")
     _told(notes)
+    for line in seen.unread:
+        terminal.line(f"  {line}", Look.BAD)
 
 
 def _told(candidates: Iterable[str]) -> None:

@@ -137,7 +137,7 @@ def test_a_run_says_why_its_notes_got_in_and_measures_anew_when_it_is_over(tmp_p
 
     assert done.exit_code == 0, done.output
     assert "Notes were measured anew: threshold " in done.stderr
-    assert "notes looked for: the, pric, is, wrong" in shown
+    assert "notes looked for: the, price, is, wrong" in shown
     assert "rule per_word, 22 notes searched: 0 of 0 got in" in shown
 
 

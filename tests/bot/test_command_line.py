@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -145,6 +146,21 @@ def test_a_run_that_is_not_there_is_told_with_those_that_are(command: str, typed
     assert run["id"] in complaint(done)
 
 
+def test_a_note_whose_head_cannot_be_understood_is_named_with_its_line(tmp_path: Path) -> None:
+    head = "---\ntitle: Mugs\nstatus: retird\n---\nA mug costs 3.\n"
+    typed = line(tmp_path, {".github/ticketsmith/notes/mugs.md": head})
+
+    listed = typed.type("memory", "notes", *typed.at)
+    as_json = typed.type("memory", "notes", *typed.at, "--json")
+    why = typed.type("memory", "why", typed.ticket, *typed.at)
+
+    told = "mugs.md:3 · not read: the status 'retird' is not known; `active` and `retired` are"
+    assert told in listed.stdout
+    assert (json.loads(as_json.stdout), told in as_json.stderr) == ([], True)
+    assert told in why.stdout
+    assert typed.json("memory", "why", typed.ticket, *typed.at)["notes_not_read"] == [told]
+
+
 def test_memory_is_looked_at_before_a_run(typed: Line) -> None:
     typed.ticket.write_text("# The price of mugs is wrong since spring\n\nIt says 1.\n")
     notes = typed.json("memory", "notes", *typed.at)
@@ -157,7 +173,7 @@ def test_memory_is_looked_at_before_a_run(typed: Line) -> None:
     assert recalled.splitlines()[1:3] == ["[ticketsmith:tuning] 1 of 1", "| - Prices are whole cents."]
     assert why["context"]["entry_point"] == "diagnose"
     assert why["context"]["notes"]["shown"][0]["id"].startswith("price.md")
-    assert "Notes looked for: pric, mug" in told
+    assert "Notes looked for: price, mug" in told
     assert (
         "No lessons yet: a run writes them when it ends, and a patch when `runs verify`"
         in typed.type("memory", "lessons", *typed.at).stdout

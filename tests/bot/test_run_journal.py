@@ -328,5 +328,5 @@ def test_an_agent_tells_its_prompt_with_its_section(
         body=prompt.body,
         hash=prompt.hash,
         version=5,
-        notes=("notes looked for: ten, cup", "rule coverage, 0 notes searched: there are none"),
+        notes=("notes looked for: ten, cups", "rule coverage, 0 notes searched: there are none"),
     )

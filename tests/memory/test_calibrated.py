@@ -82,6 +82,14 @@ def test_one_known_word_is_no_whole_subject(index: FtsIndex) -> None:
     assert "subject words of the note found: sentinel replica, 0.67 of the subject" in two.why
 
 
+def test_the_scores_name_words_as_the_ticket_has_them(index: FtsIndex) -> None:
+    one = RULE.judge(index, asking("Upgrade zookeeper sentinels 3.8.2")).scored[0]
+    two = RULE.judge(index, asking("Upgrade zookeeper sentinels, replicas 3.8.2")).scored[0]
+
+    assert one.why == "only one word in common: sentinels"
+    assert "subject words of the note found: sentinels replicas, " in two.why
+
+
 def test_the_scores_are_told_in_words(index: FtsIndex) -> None:
     why = RULE.judge(index, asking(TITLE, body=BODY)).scored[0].why
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.budget import size
-from memory.notes import RECORD_AT_MOST, chunks, name
+from memory.frontmatter import Flaw
+from memory.notes import RECORD_AT_MOST, chunks, flaw, name
 from memory.pieces import split_block
 from memory.text import fold
 from memory.types import Chunk, NoteFile
@@ -110,6 +111,51 @@ def test_a_comment_inside_a_code_block_stays() -> None:
 )
 def test_a_retired_note_gives_no_chunk(status: str) -> None:
     assert of(f"---\n{status}\n---\nOld wisdom") == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "said"),
+    [
+        ("status: retird", 2, "the status 'retird' is not known; `active` and `retired` are"),
+        ("title: x\nstatus:\n  - Draft", 4, "the status 'Draft' is not known; `active` and `retired` are"),
+        ("title: x\nstatus retired", 3, "it is no `key: value`"),
+        ("<<<<<<< HEAD\nstatus: retired", 2, "it is no `key: value`"),
+        ("- status", 2, "it is no `key: value`"),
+    ],
+)
+def test_a_note_whose_head_cannot_be_understood_is_not_used_and_its_line_is_named(
+    head: str, line: int, said: str
+) -> None:
+    note = NoteFile(path="redis.md", text=f"---\n{head}\n---\nWisdom")
+
+    assert chunks(note) == ()
+    assert flaw(note) == Flaw(line=line, said=said)
+
+
+def test_a_head_without_an_end_is_a_flaw_when_it_says_what_is_read() -> None:
+    note = NoteFile(path="redis.md", text="---\nstatus: retired\n\nWisdom")
+
+    assert chunks(note) == ()
+    assert flaw(note) == Flaw(line=1, said="no second line of --- ends the front matter")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "status: active",
+        "Status: Approved # by ops",
+        "status: ~",
+        "last updated: 2026-01-01",
+        "# a comment\n\n'title': x",
+        "owner: >\n  the team\n  of payments",
+        "tags:\n- a\n- b",
+    ],
+)
+def test_a_head_that_can_be_understood_has_no_flaw(head: str) -> None:
+    note = NoteFile(path="redis.md", text=f"---\n{head}\n---\nWisdom")
+
+    assert flaw(note) is None
+    assert [chunk.text for chunk in chunks(note)] == ["Wisdom"]
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "---\ntitle: x\n---\n", "<!-- only -->", "\u200b"])

@@ -84,7 +84,7 @@ def test_the_context_names_the_version_the_entry_point_and_what_was_looked_for(r
     context = recalled(asking(TITLE), notes=[REDIS])
 
     assert (context.version, context.entry_point, context.searched) == (version(), "diagnose", 1)
-    assert context.looked_for == ("sentinel", "redis", "cach")
+    assert context.looked_for == ("sentinel", "redis", "cache")
 
 
 # --- Notes ---------------------------------------------------------------------------------------------------------

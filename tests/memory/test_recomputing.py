@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from memory.recomputing import Recomputed
 from memory.store import MemoryStore
-from memory.types import ErrorSignature, Lesson, RunId, TicketId
+from memory.types import ErrorSignature, Lesson, MemoryVersion, RunId, TicketId
 from tests.memory.store_kit import AT, DAY, HOLD, SHOP, ended, make_store, query, signature, tables
 
 SECOND = "es2"
@@ -62,7 +63,7 @@ def test_a_lesson_is_recalled_by_the_keys_of_a_new_algorithm(store: MemoryStore)
     assert recalled(store, under_the_second()) == [lesson.id]
     assert done is not None
     assert (done.lessons, done.without) == (1, 0)
-    assert done.told() == "failures are compared in another way since; 1 lessons have new keys"
+    assert done.told() == "failures are compared in another way since; 1 lesson has new keys"
 
 
 def test_that_is_a_version_of_its_own_and_pinned_ones_stay_as_they_are(store: MemoryStore) -> None:
@@ -145,7 +146,7 @@ def test_a_lesson_whose_runs_are_gone_keeps_its_keys_and_is_counted(store: Memor
 
     assert done is not None
     assert (done.lessons, done.without) == (1, 1)
-    assert "1 keep the ones they have, for their runs are gone" in done.told()
+    assert "1 keeps those it has, for its runs are gone" in done.told()
     assert done.version.number == number + 1
     assert recalled(store, under_the_second()) == [kept.id]
     assert recalled(store, signature("xfc", "8")) == [gone.id]
@@ -198,3 +199,11 @@ def test_no_word_of_what_runs_saw_is_written(tmp_path: Path) -> None:
     store.recompute(SHOP, AT + DAY, Runs(run1=told), SECOND)
 
     assert "previous" not in str(tables(file))
+
+
+def test_what_was_done_is_told_in_the_number_that_it_has() -> None:
+    version = MemoryVersion(scope=SHOP, number=2, digest="d")
+
+    many = Recomputed(lessons=2, without=3, version=version).told()
+
+    assert "2 lessons have new keys; 3 keep those they have, for their runs are gone" in many

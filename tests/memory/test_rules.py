@@ -146,7 +146,7 @@ def test_coverage_is_the_share_of_the_rarity_of_what_was_looked_for(tmp_path: Pa
 
     rare, common = math.log(1 + 9.5 / 1.5), math.log(1 + 1.5 / 9.5)
     assert judged.scored[0].score == pytest.approx(3 * rare / (4 * rare + common))
-    assert judged.scored[0].why == "3 of 5 words: redis sentinel cach"
+    assert judged.scored[0].why == "3 of 5 words: redis sentinel cache"
 
 
 def test_coverage_asks_for_three_words(tmp_path: Path) -> None:

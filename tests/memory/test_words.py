@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.words import FUNCTION_WORDS, distinct, words
+from memory.words import FUNCTION_WORDS, distinct, words, written
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,20 @@ def test_a_very_long_run_of_letters_is_one_short_word() -> None:
 
     assert len(found) == 1
     assert len(found[0]) == 64
+
+
+def test_people_are_shown_words_as_their_text_has_them_first() -> None:
+    text = "Files of deploy/tables_old.py: the parsed file can't be read by getOrders"
+
+    shown = written([*distinct(words(text)), "redi"], text)
+
+    assert {word: form for word, form in shown.items() if word != form} == {
+        "file": "files",
+        "tabl": "tables",
+        "pars": "parsed",
+        "order": "orders",
+    }
+    assert shown["redi"] == "redi"
 
 
 def test_the_same_word_is_looked_for_once() -> None:
