@@ -15,7 +15,6 @@ function init(args)
     signatures[#signatures + 1] = signature
     bodies[#bodies + 1] = body
   end
-  at = tonumber(args[3] or "0")
 end
 
 local function hex(count)

@@ -2,7 +2,8 @@
 
 `python -m tests.benchmarks.webhooks [--seconds S] [--rounds N] [--json]`. Needs `wrk`; probot is put into a temporary
 folder by npm, or left out with the reason. Loopback only. Every delivery is signed, has an id of its own, and asks for
-something, so that ours writes a row for it and one for its job. Rounds in turn, medians of them.
+something, so that ours writes a row for it and one for its job. Rounds in turn, medians of them. What ours sustains and
+what bare commits do take turns in short slices, so that a machine that is busy with something else slows both.
 """
 
 from __future__ import annotations
@@ -13,30 +14,26 @@ import hmac
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from tests.benchmarks.webhook_servers import SECRET, Server, install_probot, ours, probot, wait_for
 from tests.bot.payloads import MIRA, around, issue
 
 RATE: Final = 500  # deliveries a second at which the answer is timed
 CONNECTIONS: Final = 32
-BODIES: Final = 12_000
-SECRET: Final = "0123456789abcdef0123456789abcdef"
-ROOT: Final = Path(__file__).parents[2]
-PROBOT: Final = """\
-import { run } from "probot";
-run((app) => { app.on("issue_comment.created", async () => {}); });
-"""
+BODIES: Final = 10_000  # of one load: more than it can send, for one that is sent twice asks for nothing new
+SLICES: Final = 3  # of a round, as fast as it goes
+SLICE_SECONDS: Final = 2
 _TYPICAL_MS: Final = 4  # of an answer: what the pause between two deliveries of a connection is less by
 
 
@@ -57,125 +54,33 @@ class Load:
         return self.requests / self.seconds
 
 
-@dataclass(frozen=True, kw_only=True)
-class Server:
-    """A server under load."""
-
-    name: str
-    url: str
-    pid: int
-
-    def peak(self) -> float:
-        """MiB that it held at most."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-
-def write_bodies(path: Path, count: int) -> None:
-    """Comments with a command, as large as GitHub's are, each signed."""
+def write_bodies(folder: Path, files: int) -> list[Path]:
+    """Comments with a command, as large as GitHub's are, each signed; in a file for each load."""
     filler = {
         f"{name}_url": f"https://github.example/repos/acme/till/{name}{{/id}}" * 2 for name in map(str, range(70))
     }
-    with path.open("w") as file:
-        for number in range(count):
-            comment = {"id": number + 1, "body": "/ticketsmith why", "user": MIRA, "created_at": "2026-11-03T09:10:00Z"}
-            payload = around(action="created", issue=issue(number=number + 1), comment=comment, filler=filler)
-            body = json.dumps(payload, separators=(",", ":"))
-            file.write(f"sha256={hmac.new(SECRET.encode(), body.encode(), hashlib.sha256).hexdigest()} {body}\n")
+    paths = [folder / f"bodies{at}" for at in range(files)]
+    for at, path in enumerate(paths):
+        with path.open("w") as file:
+            for number in range(at * BODIES + 1, (at + 1) * BODIES + 1):
+                comment = {"id": number, "body": "/ticketsmith why", "user": MIRA, "created_at": "2026-11-03T09:10:00Z"}
+                payload = around(action="created", issue=issue(number=number), comment=comment, filler=filler)
+                body = json.dumps(payload, separators=(",", ":"))
+                file.write(f"sha256={hmac.new(SECRET.encode(), body.encode(), hashlib.sha256).hexdigest()} {body}\n")
+    return paths
 
 
-def load(server: Server, bodies: Path, seconds: float, rate: int = 0, first: int = 0) -> Load:
-    """One load of wrk: at a rate, or as fast as it is answered."""
+def load(server: Server, bodies: Path, seconds: float, rate: int = 0) -> Load:
+    """One load of wrk: at a rate, or as fast as it is answered. Ends the program where an answer is no good one."""
     pause = round(CONNECTIONS * 1000 / rate) - _TYPICAL_MS if rate else 0
     script = Path(__file__).with_name("webhooks.lua")
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "--timeout", "10s", "-s", str(script), server.url]
-    command += ["--", str(bodies), str(pause), str(first)]
+    command += ["--", str(bodies), str(pause)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds + 60)
-    return Load(**json.loads(done.stdout.splitlines()[-1]))
-
-
-# --- Servers -------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def ours(folder: Path) -> Iterator[Server]:
-    """`ticketsmith serve --no-work`, with its database in the folder."""
-    environment = {
-        "HOME": str(folder),
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT),
-        "TICKETSMITH_HOME": str(folder),
-        "TICKETSMITH_APP_PORT": "0",
-        "TICKETSMITH_APP_WEBHOOK_SECRET_VARIABLE": "HOOK",
-        "HOOK": SECRET,
-    }
-    log = folder / "log"
-    with log.open("w") as lines:
-        command = [sys.executable, "-c", "from bot.cli import main; main()", "serve", "--no-work"]
-        with ended(subprocess.Popen(command, env=environment, stderr=lines)) as process:
-            wait_for(lambda: "server began" in log.read_text())
-            port = json.loads(log.read_text().splitlines()[0])["port"]
-            yield Server(name="ours", url=f"http://127.0.0.1:{port}", pid=process.pid)
-
-
-@contextmanager
-def probot(folder: Path) -> Iterator[Server]:
-    """probot with a handler that does nothing."""
-    (folder / "app.mjs").write_text(PROBOT)
-    key = subprocess.run(["openssl", "genrsa", "2048"], capture_output=True, text=True, check=True).stdout
-    port = free_port()
-    environment = {
-        "HOME": str(folder), "PATH": os.environ["PATH"], "APP_ID": "1", "PRIVATE_KEY": key, "WEBHOOK_SECRET": SECRET,
-        "PORT": str(port), "HOST": "127.0.0.1", "WEBHOOK_PATH": "/webhook", "LOG_LEVEL": "fatal",
-        "NODE_ENV": "production",
-    }  # fmt: skip
-    quiet = subprocess.DEVNULL
-    with ended(
-        subprocess.Popen(["node", "app.mjs"], cwd=folder, env=environment, stdout=quiet, stderr=quiet)
-    ) as process:
-        wait_for(lambda: listens(port))
-        yield Server(name="probot", url=f"http://127.0.0.1:{port}", pid=process.pid)
-
-
-def install_probot(folder: Path) -> str:
-    """Empty when probot is in the folder now; else why not."""
-    if not shutil.which("npm") or not shutil.which("node"):
-        return "npm is not here"
-    folder.mkdir()
-    command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "probot@14"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180)
-    except subprocess.TimeoutExpired:
-        return "npm did not end in three minutes"
-    return "" if done.returncode == 0 else f"npm ended with {done.returncode}"
-
-
-@contextmanager
-def ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        port: int = one.getsockname()[1]
-        return port
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_for(true: Any, seconds: float = 30.0) -> None:
-    ends = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > ends:
-            raise SystemExit("a server did not begin")
-        time.sleep(0.05)
+    found = Load(**json.loads(done.stdout.splitlines()[-1]))
+    if found.refused or found.broken:
+        raise SystemExit(f"{server.name}: {found.refused} refused, {found.broken} broken")
+    return found
 
 
 # --- Bare commits --------------------------------------------------------------------------------------------------
@@ -191,7 +96,10 @@ def bare(rows: Path, folder: Path, seconds: float) -> float:
         ]
         deliveries = source.execute("SELECT * FROM delivery").fetchall()
         jobs = source.execute("SELECT * FROM job").fetchall()
-    with closing(sqlite3.connect(folder / "bare.sqlite", isolation_level=None)) as target:
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as name,
+        closing(sqlite3.connect(Path(name, "bare.sqlite"), isolation_level=None)) as target,
+    ):
         target.execute("PRAGMA journal_mode = WAL")
         target.execute("PRAGMA synchronous = FULL")
         for sql in schema:
@@ -214,8 +122,28 @@ def bare(rows: Path, folder: Path, seconds: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What a round saw of a server; `bare` belongs to the slices of `full`, and is empty for what keeps nothing."""
+
+    paced: Load
+    full: list[Load]
+    bare: list[float]
+    cpu: float
+    peak: float
+    kept: bool
+
+    @property
+    def ratios(self) -> list[float]:
+        return [full.rate / bare for full, bare in zip(self.full, self.bare, strict=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
-    """Medians of the rounds; times in milliseconds, memory in MiB. Of probot, None where it was left out."""
+    """Medians of the rounds; times in milliseconds, memory in MiB. Of probot, None where it was left out.
+
+    `least` and `most` are the ratios of single slices; `cpu` is seconds of a processor for a thousand deliveries;
+    `busy` is the load average of the machine at the beginning and at the end.
+    """
 
     paced_rate: float
     p50: float
@@ -223,8 +151,12 @@ class Result:
     sustained: float
     bare: float
     ratio: float
+    least: float
+    most: float
+    cpu: float
     peak: float
     kept: bool
+    busy: tuple[float, float]
     probot_paced_rate: float | None
     probot_p50: float | None
     probot_p99: float | None
@@ -234,80 +166,87 @@ class Result:
 
 
 def measure(seconds: float, rounds: int) -> Result:
+    busy = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_bodies(folder / "bodies", BODIES)
+        bodies = write_bodies(folder, SLICES + 2)
         left_out = install_probot(folder / "probot")
-        taken = [_round(folder / f"round{at}", folder, seconds, without_probot=bool(left_out)) for at in range(rounds)]
+        own, other = [], []
+        for at in range(rounds):
+            own.append(_ours(folder / f"round{at}", bodies, seconds))
+            if not left_out:
+                other.append(_probots(folder / "probot", bodies, seconds))
 
     def median(values: Sequence[float]) -> float:
         return statistics.median(values)
 
-    own = [one["ours"] for one in taken]
-    other = [one["probot"] for one in taken if "probot" in one]
+    ratios = [one for round_ in own for one in round_.ratios]
     return Result(
-        paced_rate=median([one["paced"].rate for one in own]),
-        p50=median([one["paced"].p50 for one in own]),
-        p99=median([one["paced"].p99 for one in own]),
-        sustained=median([one["full"].rate for one in own]),
-        bare=median([one["bare"] for one in own]),
-        ratio=median([one["full"].rate / one["bare"] for one in own]),
-        peak=max(one["peak"] for one in own),
-        kept=all(one["kept"] for one in own),
-        probot_paced_rate=median([one["paced"].rate for one in other]) if other else None,
-        probot_p50=median([one["paced"].p50 for one in other]) if other else None,
-        probot_p99=median([one["paced"].p99 for one in other]) if other else None,
-        probot_sustained=median([one["full"].rate for one in other]) if other else None,
-        probot_peak=max(one["peak"] for one in other) if other else None,
+        paced_rate=median([one.paced.rate for one in own]),
+        p50=median([one.paced.p50 for one in own]),
+        p99=median([one.paced.p99 for one in own]),
+        sustained=median([full.rate for one in own for full in one.full]),
+        bare=median([rate for one in own for rate in one.bare]),
+        ratio=median(ratios),
+        least=min(ratios),
+        most=max(ratios),
+        cpu=median([one.cpu for one in own]),
+        peak=max(one.peak for one in own),
+        kept=all(one.kept for one in own),
+        busy=(busy, os.getloadavg()[0]),
+        probot_paced_rate=median([one.paced.rate for one in other]) if other else None,
+        probot_p50=median([one.paced.p50 for one in other]) if other else None,
+        probot_p99=median([one.paced.p99 for one in other]) if other else None,
+        probot_sustained=median([full.rate for one in other for full in one.full]) if other else None,
+        probot_peak=max(one.peak for one in other) if other else None,
         left_out=left_out,
     )
 
 
-def _round(place: Path, folder: Path, seconds: float, *, without_probot: bool) -> dict[str, dict[str, Any]]:
+def _ours(place: Path, bodies: list[Path], seconds: float) -> Seen:
     place.mkdir()
-    bodies = folder / "bodies"
-    found: dict[str, dict[str, Any]] = {}
+    rows = place / "ticketsmith.sqlite"
     with ours(place) as server:
-        paced, full = _loads(server, bodies, seconds)
-        answered = paced.requests + full.requests
-        wait_for(lambda: _kept(place) >= answered)
-        found["ours"] = {"paced": paced, "full": full, "peak": server.peak(), "kept": _all_kept(place, paced, full)}
-    found["ours"]["bare"] = bare(place / "ticketsmith.sqlite", place, seconds)
-    if not without_probot:
-        with probot(folder / "probot") as server:
-            paced, full = _loads(server, bodies, seconds)
-            found["probot"] = {"paced": paced, "full": full, "peak": server.peak()}
-    return found
+        seen = _loads(server, bodies, seconds, lambda: bare(rows, place, SLICE_SECONDS))
+        if max(one.requests for one in seen.full) > BODIES:
+            raise SystemExit(f"a load sent more than its {BODIES} bodies")
+        answered = seen.paced.requests + sum(one.requests for one in seen.full)
+        wait_for(lambda: _rows(rows, "delivery") >= answered)
+    return Seen(**{**vars(seen), "kept": _rows(rows, "delivery") == _rows(rows, "job")})
 
 
-def _loads(server: Server, bodies: Path, seconds: float) -> tuple[Load, Load]:
-    load(server, bodies, 1)  # warm
-    paced = load(server, bodies, seconds, RATE, first=2_000)
-    full = load(server, bodies, min(seconds, 6), first=2_000 + round(RATE * seconds))
-    for one in (paced, full):
-        if one.refused or one.broken:
-            raise SystemExit(f"{server.name}: {one.refused} refused, {one.broken} broken")
-    return paced, full
+def _probots(place: Path, bodies: list[Path], seconds: float) -> Seen:
+    with probot(place) as server:
+        return _loads(server, bodies, seconds, None)
 
 
-def _kept(place: Path) -> int:
-    with closing(sqlite3.connect(place / "ticketsmith.sqlite")) as database:
-        count: int = database.execute("SELECT count(*) FROM delivery").fetchone()[0]
+def _loads(server: Server, bodies: list[Path], seconds: float, between: Callable[[], float] | None) -> Seen:
+    load(server, bodies[0], 1)  # warm
+    paced = load(server, bodies[1], seconds, RATE)
+    before, full, commits = server.cpu(), [], []
+    for one in bodies[2:]:
+        full.append(load(server, one, SLICE_SECONDS))
+        if between:
+            commits.append(between())
+    cpu = (server.cpu() - before) / sum(one.requests for one in full) * 1000
+    return Seen(paced=paced, full=full, bare=commits, cpu=cpu, peak=server.peak(), kept=False)
+
+
+def _rows(database: Path, table: str) -> int:
+    with closing(sqlite3.connect(database)) as connection:
+        count: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
         return count
-
-
-def _all_kept(place: Path, *loads: Load) -> bool:
-    """Whether every answered delivery is a row."""
-    return _kept(place) >= sum(one.requests for one in loads)
 
 
 def told(result: Result) -> str:
     lines = [
         f"ours at {result.paced_rate:.0f}/s          p50 {result.p50:.1f} ms, p99 {result.p99:.1f} ms  (p99 below 50)",
-        f"ours, as fast as it goes  {result.sustained:.0f}/s",
+        f"ours, as fast as it goes  {result.sustained:.0f}/s, {result.cpu * 1000:.0f} µs of a processor each",
         f"bare commits of its rows  {result.bare:.0f}/s, so ours is {result.ratio:.2f} of it  (at least 0.5)",
+        f"of it in single slices    {result.least:.2f} to {result.most:.2f}",
         f"ours, peak memory         {result.peak:.0f} MiB  (at most 150)",
         f"every answer is kept      {'yes' if result.kept else 'NO'}",
+        f"load of the machine       {result.busy[0]:.1f}, then {result.busy[1]:.1f}",
     ]
     if result.probot_sustained is None:
         return "\n".join([*lines, f"probot                    left out: {result.left_out}"])
@@ -321,7 +260,7 @@ def told(result: Result) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=6.0, help="of each load")
+    parser.add_argument("--seconds", type=float, default=6.0, help="of the load at a rate")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
