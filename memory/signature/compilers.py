@@ -29,6 +29,7 @@ HINTS = (
 )
 ERRORS_AT_MOST = 3
 LOOKED_AT = 60  # errors; a cascade of one error says no more
+CHARACTERS_LOOKED_AT = 8_000  # of their lines: 60 of 130 characters
 # Tried at the start of a run only, and a run may fill a line: a long one is read once, not at each of its characters.
 _FILE = r"(?P<file>(?:[A-Za-z]:)?(?<![^\s:(\[\"'])[^\s:(\[\"']{1,1000}\.\w{1,10})"
 _LOCATED = re.compile(
@@ -74,11 +75,12 @@ _SNIPPET_LINES = 14
 def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
     """The first three errors; those that only say that there were errors never count."""
     found: list[Finding] = []
-    looked = 0
+    looked = characters = 0
     for at, line in enumerate(lines):
         told = _of_line(lines, line, at, repo)
-        looked += told is not None
-        if looked > LOOKED_AT:
+        if told:
+            looked, characters = looked + 1, characters + len(line)
+        if looked > LOOKED_AT or characters > CHARACTERS_LOOKED_AT:
             break
         if told and not any(
             told.frames == other.frames
