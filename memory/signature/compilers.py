@@ -55,10 +55,12 @@ _RUSTC = re.compile(r"error(?:\[(?P<code>E\d{4})\])?: (?P<message>.{1,400})$")
 _ARROW = re.compile(r"\s{0,8}--> (?P<file>[^\s:]{1,300}):\d{1,7}:\d{1,7}")
 _LABEL = re.compile(r"\s{0,10}\| {0,200}[\^~]{1,200} (?P<label>.{1,300})$")
 _NEVER = re.compile(
-    r"could not compile|aborting due to|ld returned \d|linker command failed|collect2|Error \d{1,3}$|build failed",
+    r"could not compile|aborting due to|ld returned \d|linker command failed|collect2|build failed",
     re.IGNORECASE,
 )
-_NEVER_WORDS = ("could not", "aborting", "ld returned", "linker command", "collect2", "error ", "build failed")
+_NEVER_WORDS = ("could not", "aborting", "ld returned", "linker command", "collect2", "build failed")
+_MAKE_ENDS = re.compile(r"error \d{1,3}$")
+_MAKE_ENDS_WITHIN = 9  # characters
 _PROJECT = re.compile(
     r"\s\[[^\[\]]{1,300}proj(?:::[^\[\]]{1,80})?\]$|\s\(in target '[^'\n]{1,80}' from project '[^'\n]{1,80}'\)$"
 )
@@ -106,7 +108,9 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
             first=at,
             last=at,
         )
-    if any(word in low for word in _NEVER_WORDS) and _NEVER.search(line):
+    if _MAKE_ENDS.search(low[-_MAKE_ENDS_WITHIN:]) or (
+        any(word in low for word in _NEVER_WORDS) and _NEVER.search(line)
+    ):
         return None
     rustc = _RUSTC.match(line) if line.startswith("error") else None
     if rustc:
