@@ -6,12 +6,12 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from bot.book import Book
 from bot.webhooks import PATH
 from bot.wire import HEAD_AT_MOST, HEADERS_AT_MOST, is_plain
 from tests.bot import payloads as p
@@ -221,14 +221,25 @@ def test_what_is_said_before_an_answer_is_not_heard_and_the_answer_ends_the_conn
     assert server.kept()[0] == before + 1
 
 
+def locked_out(book: Book, server: Served, *parts: bytes) -> bytes:
+    """Say this while nothing can be written; what comes back once it can."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=15) as connection:
+        with book.writing():
+            for part in parts:
+                connection.sendall(part)
+                time.sleep(0.2)
+        answers = b""
+        while some := connection.recv(65_536):
+            answers += some
+    return answers
+
+
 def test_what_is_said_while_a_delivery_waits_for_the_disk_does_not_harm_it(tmp_path: Path) -> None:
     book = make_book(tmp_path)
-    with served(tmp_path) as server, ThreadPoolExecutor(1) as other:
-        with book.writing():
-            answers = other.submit(talk, server, said(HOST, LENGTH), said(HOST, LENGTH), b"x" * 1_000, pause=0.1)
-            time.sleep(0.5)
+    with served(tmp_path) as server:
+        answers = locked_out(book, server, said(HOST, LENGTH), said(HOST, LENGTH), b"x" * 1_000)
 
-        assert statuses(answers.result()) == [b"202"]
+        assert statuses(answers) == [b"202"]
         assert server.kept()[0] == 1
 
 
@@ -276,7 +287,7 @@ def test_sec_3_a_head_that_does_not_come_whole_in_time_ends_the_connection(
         answers = talk(server, before, begun, pause=0.1)
 
     assert statuses(answers) == ([b"202"] if before else [])
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 7
 
 
 def test_a_line_end_after_a_delivery_does_not_end_the_wait_for_its_answer(
@@ -284,12 +295,10 @@ def test_a_line_end_after_a_delivery_does_not_end_the_wait_for_its_answer(
 ) -> None:
     monkeypatch.setattr("bot.wire.HEAD_SECONDS", 0.1)
     book = make_book(tmp_path)
-    with served(tmp_path) as server, ThreadPoolExecutor(1) as other:
-        with book.writing():
-            answers = other.submit(talk, server, said(HOST, LENGTH, CLOSE), b"\r\n", pause=0.05)
-            time.sleep(0.5)
+    with served(tmp_path) as server:
+        answers = locked_out(book, server, said(HOST, LENGTH, CLOSE), b"\r\n")
 
-        assert statuses(answers.result()) == [b"202"]
+    assert statuses(answers) == [b"202"]
 
 
 def test_more_connections_than_can_be_served_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,7 +308,8 @@ def test_more_connections_than_can_be_served_are_told_so(tmp_path: Path, monkeyp
         crowded = talk(server, said(HOST, LENGTH))
         for one in idle:
             one.close()
-        time.sleep(0.1)
-        free = talk(server, said(HOST, LENGTH, CLOSE))
+        deadline = time.monotonic() + 10
+        while statuses(free := talk(server, said(HOST, LENGTH, CLOSE))) != [b"202"] and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     assert (statuses(crowded), statuses(free)) == ([b"503"], [b"202"])
