@@ -227,7 +227,7 @@ def locked_out(book: Book, server: Served, *parts: bytes) -> bytes:
         with book.writing():
             for part in parts:
                 connection.sendall(part)
-                time.sleep(0.2)
+                time.sleep(0.5)
         answers = b""
         while some := connection.recv(65_536):
             answers += some
