@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -34,19 +35,24 @@ class Scrubber:
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._given, self._made = tuple(values), tuple[str, ...]()
         self._values, self._learnt = SecretValues(self._given), SecretValues()
+        self._learning = threading.Lock()  # of two that learn at once each would forget what the other one learns
 
     def learn(self, value: str, *, for_good: bool = False) -> None:
-        """Know one more secret from now on. Of those that live for an hour only, at least the newest 32 are kept."""
-        if for_good:
-            self._given = (*self._given, value)
-            self._values = SecretValues(self._given)
-            return
-        self._made = (value, *(one for one in self._made if one != value))
-        if len(self._made) > 2 * LEARNT_AT_MOST:
-            self._made = self._made[:LEARNT_AT_MOST]
-            self._learnt = SecretValues(self._made)  # one assignment: other threads see the old ones or the new
-        else:
-            self._learnt = self._learnt.and_also(value)
+        """Know one more secret from now on. Of those that live for an hour only, at least the newest 32 are kept.
+
+        Other threads may read meanwhile: they see the old ones or the new, by one assignment.
+        """
+        with self._learning:
+            if for_good:
+                self._given = (*self._given, value)
+                self._values = SecretValues(self._given)
+                return
+            self._made = (value, *(one for one in self._made if one != value))
+            if len(self._made) > 2 * LEARNT_AT_MOST:
+                self._made = self._made[:LEARNT_AT_MOST]
+                self._learnt = SecretValues(self._made)
+            else:
+                self._learnt = self._learnt.and_also(value)
 
     @property
     def mark(self) -> str:
