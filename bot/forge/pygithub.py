@@ -155,8 +155,10 @@ class AppKey:
     def __init__(self, pem: str) -> None:
         try:
             self._key = get_default_algorithms()[_ALGORITHM].prepare_key(pem)
-        except (ValueError, PyJWTError) as error:
+        except (TypeError, ValueError, PyJWTError) as error:  # TypeError: it is encrypted
             raise _unusable() from error
+        if not hasattr(self._key, "sign"):  # a public key
+            raise _unusable()
 
     def proof(self, app_id: int, now: int) -> Credential:
         """What proves to be the App, for some minutes. `now` is GitHub's time in seconds. Raises Unauthorised."""

@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.forge.errors import (
     AppSuspended,
@@ -66,9 +68,22 @@ def test_f11_a_key_that_github_does_not_know_is_refused_after_one_try(site: GitH
     assert len(site.asked(MINT)) == 1
 
 
-@pytest.mark.parametrize("key", ["", "no key", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"])
-def test_a_key_that_is_none_is_told_as_such(site: GitHub, key: str) -> None:
-    forge = Forge.for_app(app_id=4242, key=key, base_url=site.url)
+def keys_that_are_none() -> dict[str, str]:
+    key, own = rsa.generate_private_key(public_exponent=65_537, key_size=2_048), serialization.PrivateFormat.PKCS8
+    locked = key.private_bytes(serialization.Encoding.PEM, own, serialization.BestAvailableEncryption(b"word"))
+    public = serialization.PublicFormat.SubjectPublicKeyInfo
+    return {
+        "empty": "",
+        "text": "no key",
+        "damaged": "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
+        "encrypted": locked.decode(),
+        "public": key.public_key().public_bytes(serialization.Encoding.PEM, public).decode(),
+    }
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "damaged", "encrypted", "public"])
+def test_a_key_that_is_none_is_told_as_such(site: GitHub, kind: str) -> None:
+    forge = Forge.for_app(app_id=4242, key=keys_that_are_none()[kind], base_url=site.url)
 
     with pytest.raises(Unauthorised) as refused:
         forge.issue(ref_of(site.till), 1)
