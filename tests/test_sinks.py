@@ -27,8 +27,8 @@ def is_sink(call: ast.Call) -> bool:
 SCRUBBED: Final = {
     # Tables. All text goes through `Book.clean`, or memory's own scrubber, or is made by code.
     "bot.book", "bot.events", "bot.requeue", "bot.runs", "bot.steps", "bot.spending", "bot.course.steps",
-    "bot.course.store", "bot.engine.leases", "bot.engine.taken", "bot.jobs", "bot.outbox.ledger", "memory.audit",
-    "memory.calibration_table", "memory.publishing", "memory.recording", "memory.store", "memory.teaching",
+    "bot.course.store", "bot.ci.trail", "bot.engine.leases", "bot.engine.taken", "bot.jobs", "bot.outbox.ledger",
+    "memory.audit", "memory.calibration_table", "memory.publishing", "memory.recording", "memory.store", "memory.teaching",
     "memory.versions", "memory.database", "memory.recomputing",
     # Files for people.
     "bot.publishing", "bot.commands.calibrate", "bot.ci.bundle",
@@ -46,6 +46,7 @@ RAW: Final = {
     "memory.author_key": "the key that lessons are signed with, in the one file that is for it",
     "bot.app_creation": "the page that makes the App",
     "bot.serving": "starts workers of this program",
+    "bot.ci.standing": "rows that were scrubbed when they were first written, brought into another database",
     "bot.demo.stage": "the bundled demo",
     "bot.markers.scene": "the probe's own scene",
     "bot.markers.ways": "the probe's own model",

@@ -14,14 +14,17 @@ from typing import Any, Final
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from tests.bot.ci.workflow import LOOKS, READS, RECEIVES, WRITES
+
 ROOT: Final = Path(__file__).parent.parent
 FILES: Final = sorted((ROOT / ".github").rglob("*.yml"))
 ACTION: Final = ROOT / ".github" / "actions" / "ticketsmith"
 ZIZMOR: Final = Path(sys.executable).parent / "zizmor"
 # Nothing in here was written by a stranger: numbers, paths of the runner, what the caller of the workflow sets.
 HARMLESS: Final = re.compile(
-    r"inputs\.[a-z-]+|steps\.run\.outputs\.bundle|needs\.work\.outputs\.bundle|runner\.temp|github\.(token|api_url|ref)"
-    r"|github\.event\.issue\.number|secrets\.model-key|matrix\.python"
+    r"inputs\.[a-z-]+|steps\.run\.outputs\.[a-z]+|runner\.temp|github\.(token|api_url|ref)"
+    r"|github\.event\.repository\.default_branch|secrets\.model-key|matrix\.(python|issue)"
+    r"|(fromJSON\()?needs\.look\.outputs\.(issues\)|aside|stops)( [!=]= '(true)?')?"
 )
 
 
@@ -36,7 +39,10 @@ def steps(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from document.get("runs", {}).get("steps", ())
 
 
-WORKFLOW: Final = read(ROOT / ".github" / "workflows" / "ticketsmith.yml")
+WORKFLOWS: Final = ROOT / ".github" / "workflows"
+CALLED: Final = read(WORKFLOWS / "ticketsmith.yml")
+OF_ISSUE: Final = read(WORKFLOWS / "ticketsmith-issue.yml")
+JOBS: Final = {**CALLED["jobs"], **OF_ISSUE["jobs"]}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
@@ -44,7 +50,7 @@ def test_r65_everything_that_is_used_is_pinned_by_its_commit(path: Path) -> None
     used = [step["uses"] for step in steps(read(path)) if "uses" in step]
 
     loose = [one for one in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", one)]
-    assert [one for one in loose if one != "./ticketsmith/.github/actions/ticketsmith"] == []
+    assert [one for one in loose if one != "./ticketsmith/.github/actions/ticketsmith"] == []  # of the pinned checkout
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
@@ -56,37 +62,58 @@ def test_sec_34_no_script_holds_an_expression_and_no_expression_holds_a_stranger
     assert [one for one in expressions if not HARMLESS.fullmatch(one)] == []
 
 
-def test_the_job_that_works_reads_and_the_job_that_publishes_has_no_key() -> None:
-    work, publish = WORKFLOW["jobs"]["work"], WORKFLOW["jobs"]["publish"]
+def test_sec_21_each_job_has_the_permissions_that_its_tests_run_with() -> None:
+    def granted(name: str) -> dict[str, str]:
+        return {what.replace("-", "_"): level for what, level in JOBS[name]["permissions"].items()}
 
-    assert WORKFLOW["permissions"] == {}
-    assert work["permissions"] == {"contents": "read", "issues": "read"}
-    assert publish["permissions"] == {
-        "contents": "write", "issues": "write", "pull-requests": "write", "checks": "write",
+    assert (CALLED["permissions"], OF_ISSUE["permissions"]) == ({}, {})
+    assert (granted("look"), granted("receive")) == (LOOKS, RECEIVES)
+    assert (granted("work"), granted("publish")) == (READS, WRITES)
+    every = [granted(name).items() for name in ("look", "receive", "work", "publish")]
+    assert granted("issue").items() >= {pair for pairs in every for pair in pairs if pair[1] == "write"}
+
+
+def test_only_the_job_that_works_has_a_key_and_only_jobs_that_run_nothing_can_write() -> None:
+    keys = {name for name, job in OF_ISSUE["jobs"].items() if "secrets." in str(job)}
+    doing = {name: [step["with"]["do"] for step in job["steps"] if "do" in step.get("with", {})]
+             for name, job in JOBS.items() if "steps" in job}  # fmt: skip
+
+    assert (keys, "write" in JOBS["work"]["permissions"].values()) == ({"work"}, False)
+    assert doing == {
+        "look": ["look"], "receive": ["receive"], "work": ["markers", "work"], "publish": ["publish"]
     }  # fmt: skip
-    assert "secrets." not in str(publish)
-    assert {step["with"]["persist-credentials"] for step in steps(WORKFLOW) if "checkout" in step.get("uses", "")} == {
-        False
-    }
+    assert [step for name in ("receive", "publish") for step in JOBS[name]["steps"] if "run" in step] == []
 
 
-def test_the_job_that_publishes_runs_nothing_of_the_repository() -> None:
-    publishing = WORKFLOW["jobs"]["publish"]["steps"]
+def test_no_checkout_keeps_a_credential_and_each_of_the_repository_is_of_its_default_branch() -> None:
+    outs = [
+        step["with"] for job in JOBS.values() for step in job.get("steps", ()) if "checkout" in step.get("uses", "")
+    ]
 
-    assert [step for step in publishing if "run" in step] == []
-    assert [step["with"]["do"] for step in publishing if step["uses"].startswith("./ticketsmith")] == ["publish"]
-
-
-def test_the_markers_are_checked_before_the_work() -> None:
-    doing = [step["with"]["do"] for step in WORKFLOW["jobs"]["work"]["steps"] if "do" in step.get("with", {})]
-
-    assert doing == ["markers", "work"]
+    assert {one["persist-credentials"] for one in outs} == {False}
+    branch = "${{ github.event.repository.default_branch }}"
+    assert [one["ref"] for one in outs if one["path"] == "target"] == [branch] * 4
 
 
-def test_r5_runs_of_different_issues_do_not_push_each_other_out_of_the_queue() -> None:
-    for job in WORKFLOW["jobs"].values():
-        assert "github.event.issue.number" in job["concurrency"]["group"]
-        assert job["concurrency"]["cancel-in-progress"] is False
+def test_r5_jobs_of_an_issue_wait_for_each_other_and_nobody_else_is_pushed_out() -> None:
+    group = JOBS["issue"]["concurrency"]
+
+    assert group["group"] == "ticketsmith-${{ matrix.issue }}${{ needs.look.outputs.aside }}"
+    assert group["cancel-in-progress"] == "${{ needs.look.outputs.stops == 'true' }}"
+    assert [name for name, job in JOBS.items() if "concurrency" in job] == ["issue"]
+    assert JOBS["issue"]["uses"] == "./.github/workflows/ticketsmith-issue.yml"
+    (triggers,) = (value for key, value in OF_ISSUE.items() if str(key) in ("on", "True"))  # YAML 1.1 reads `on` as true
+    assert set(JOBS["issue"]["with"]) == set(triggers["workflow_call"]["inputs"])
+
+
+def test_r5_an_event_is_looked_at_only_when_it_may_be_about_us() -> None:
+    condition = " ".join(JOBS["look"]["if"].split())
+
+    assert "startsWith(github.event.pull_request.head.ref, 'ticketsmith/issue-')" in condition
+    assert "github.event.pull_request.head.repo.full_name == github.repository" in condition
+    assert "github.event.label.name == inputs.label" in condition
+    for stranger in ("NONE", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN"):
+        assert f"github.event.comment.author_association != '{stranger}'" in condition
 
 
 @pytest.mark.skipif(not ZIZMOR.exists(), reason="zizmor is not in this environment")
@@ -129,25 +156,31 @@ def program(folder: Path, text: str = 'echo "$@"') -> None:
 @pytest.mark.parametrize(
     ("variables", "called"),
     [
-        ({"DO": "work", "MODEL": "a/b c"}, "ci --repo t --bundle b.json --model a/b c"),
-        ({"DO": "work", "MODEL": ""}, "ci --repo t --bundle b.json"),
-        ({"DO": "publish", "MODEL": ""}, "ci publish b.json --repo t"),
-        ({"DO": "markers", "MODEL": ""}, "markers"),
+        ({"DO": "look"}, "ci look --repo t"),
+        ({"DO": "receive"}, "ci receive --repo t --issue 7"),
+        ({"DO": "receive", "ASIDE": "true"}, "ci receive --repo t --issue 7 --aside"),
+        ({"DO": "work", "MODEL": "a/b c"}, "ci --repo t --issue 7 --bundle b.json --model a/b c"),
+        ({"DO": "work"}, "ci --repo t --issue 7 --bundle b.json"),
+        ({"DO": "publish"}, "ci publish b.json --repo t --issue 7"),
+        ({"DO": "markers"}, "markers"),
     ],
 )
 def test_a_step_calls_the_program(tmp_path: Path, variables: dict[str, str], called: str) -> None:
     program(tmp_path)
 
-    done = script("run.sh", tmp_path, BUNDLE="b.json", TARGET="t", **variables)
+    done = script("run.sh", tmp_path, **{**STEP, **variables})
 
     assert (done.returncode, done.stdout) == (0, f"{called}\n")
+
+
+STEP: Final = {"BUNDLE": "b.json", "TARGET": "t", "ISSUE": "7", "ASIDE": "false", "MODEL": ""}
 
 
 @pytest.mark.parametrize(("leaves", "output"), [("touch b.json", "bundle=true\n"), ("true", None)])
 def test_a_bundle_that_was_left_is_told(tmp_path: Path, leaves: str, output: str | None) -> None:
     program(tmp_path, leaves)
 
-    script("run.sh", tmp_path, DO="work", MODEL="", BUNDLE="b.json", TARGET=".")
+    script("run.sh", tmp_path, **{**STEP, "DO": "work"})
 
     told = tmp_path / "output"
     assert (told.read_text() if told.exists() else None) == output
@@ -156,8 +189,8 @@ def test_a_bundle_that_was_left_is_told(tmp_path: Path, leaves: str, output: str
 def test_a_step_that_fails_is_red_and_one_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     program(tmp_path, "exit 7")
 
-    failed = script("run.sh", tmp_path, DO="publish", BUNDLE="b", TARGET=".", MODEL="")
-    unknown = script("run.sh", tmp_path, DO="rm -rf /", BUNDLE="b", TARGET=".", MODEL="")
+    failed = script("run.sh", tmp_path, **{**STEP, "DO": "publish"})
+    unknown = script("run.sh", tmp_path, **{**STEP, "DO": "rm -rf /"})
 
     assert (failed.returncode, unknown.returncode) == (7, 2)
 
@@ -198,7 +231,7 @@ def test_the_environment_holds_the_program_and_nothing_of_the_folder_it_is_calle
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
 @pytest.mark.parametrize(("commit", "status"), [("a" * 40, 0), ("main", 1), ("a" * 39, 1), ("a" * 40 + "\n", 1)])
 def test_the_pin_of_the_program_must_be_a_whole_commit(commit: str, status: int) -> None:
-    lines = WORKFLOW["jobs"]["work"]["steps"][0]["run"]
+    lines = JOBS["look"]["steps"][0]["run"]
 
     done = subprocess.run(["bash", "-e", "-c", lines], env={"COMMIT": commit}, capture_output=True)
 

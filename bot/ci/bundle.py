@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from bot.ci.trail import Number, Trail
 from bot.errors import WrongInput
-from bot.events import EventStore, kind_of_fact
-from bot.facts import KINDS, Checked, Decided, EventRecord, Fact, Found, Judged, Summarised
-from memory.types import RunId
+from stages.agents.limits import Spent
 from stages.errors import ParkCause
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 BUNDLE_AT_MOST: Final = 32 * 1024 * 1024  # bytes
-CARRIED: Final = (Judged, Checked, Decided, Found, Summarised)
-"""What people are shown of a run. Prompts, answers and tool calls stay where they were."""
 
 
 class BundleUnusable(WrongInput):
@@ -31,25 +26,14 @@ class BundleState(StrEnum):
     PUBLISHED = "published"  # a patch passed the gate
     PARKED = "parked"
     ENDED = "ended"
-    REFUSED = "refused"  # nothing was begun
-
-
-@dataclass(frozen=True, kw_only=True)
-class Carried:
-    """One fact of the run, as the table of events holds it."""
-
-    kind: Annotated[str, Field(max_length=20)]
-    at: datetime
-    step: Annotated[str, Field(max_length=100)]
-    attempt: Annotated[int, Field(ge=0, le=1_000)]
-    data: dict[str, Any]
+    STANDS = "stands"  # a merged patch of which nothing can be said yet
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """`said` is the outcome, what a parked run waits for, or why nothing was begun, which is told when `tell` is set.
+    """`said` is the outcome, what a parked run waits for, or why a merged patch was not verified.
 
-    `diff` is the patch against `base`; `log` holds the endings of the run.
+    `diff` is the patch against `base`; `log` holds the endings of the run, and `trail` what the next job goes on from.
     """
 
     version: Annotated[int, Field(ge=FORMAT, le=FORMAT)] = FORMAT
@@ -57,18 +41,18 @@ class Bundle:
     number: Annotated[int, Field(gt=0, lt=2**63)]
     state: BundleState
     said: Annotated[str, Field(max_length=20_000)] = ""
-    tell: bool = False
     cause: ParkCause | None = None
     run: Annotated[str, Field(pattern=r"^([0-9A-HJKMNP-TV-Z]{12})?$")] = ""
     base: Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")] = ""
-    attempt: Annotated[int, Field(ge=0, le=1_000)] = 0
+    generation: Number = 1
+    attempt: Number = 0
     diff: str = ""
-    facts: Annotated[tuple[Carried, ...], Field(max_length=5_000)] = ()
+    spent: Spent = field(default_factory=Spent)
+    trail: Trail = field(default_factory=Trail)
     log: str = ""
 
 
 _BUNDLE: Final = TypeAdapter(Bundle)
-_FACTS: Final = {kind: TypeAdapter(fact) for kind, fact in KINDS.items() if fact in CARRIED}
 
 
 def write_bundle(path: Path, bundle: Bundle) -> None:
@@ -91,30 +75,3 @@ def read_bundle(path: Path) -> Bundle:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(one) for one in first["loc"])[:80]
         raise BundleUnusable(path=path, reason=f"{place or 'it'} is not as it should be ({first['type']})") from error
-
-
-def carried(records: Sequence[EventRecord], generation: int) -> tuple[Carried, ...]:
-    """The facts that go along."""
-    return tuple(
-        Carried(
-            kind=kind_of_fact(record.fact),
-            at=record.at,
-            step=record.step,
-            attempt=record.attempt,
-            data=_FACTS[kind_of_fact(record.fact)].dump_python(record.fact, mode="json"),
-        )
-        for record in records
-        if record.generation == generation and isinstance(record.fact, CARRIED)
-    )
-
-
-def unpack(events: EventStore, run: RunId, facts: Sequence[Carried]) -> None:
-    """Write them down as facts of this run. Raises BundleUnusable for what is none."""
-    for one in facts:
-        if one.kind not in _FACTS:
-            raise BundleUnusable(path="", reason="it carries a fact of another kind")
-        try:
-            fact: Fact = _FACTS[one.kind].validate_python(one.data)
-        except ValidationError as error:
-            raise BundleUnusable(path="", reason=f"a fact in it is no {one.kind}") from error
-        events.add(run, one.step, one.attempt, [(one.at, fact)])

@@ -1,9 +1,16 @@
-"""Memory without a database: the log of endings on a branch of the repository, which every job adds to."""
+"""Memory without a database: a branch of the repository, to which every job adds.
+
+`endings.jsonl` is the log of endings, one line for each, only ever added to. `forgotten.txt` names lessons that people
+took back. `run-7.json` says how the open run of issue 7 stands (`bot.ci.standing`); it goes when the run is over, and
+only the jobs of that issue write it.
+"""
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from bot.errors import BotError
@@ -14,11 +21,33 @@ from stages.remote import PushOutcome, Remote, fault
 
 BRANCH: Final = "ticketsmith/memory"
 FILE: Final = "endings.jsonl"
+FORGOTTEN: Final = "forgotten.txt"
 TRIES: Final = 8
 _SECONDS: Final = 120.0
 _REF: Final = "refs/ticketsmith/memory"
-_ATTRIBUTES: Final = f"{FILE} merge=union\n"  # so that people who merge it by hand lose no line either
+_ATTRIBUTES: Final = ".gitattributes"
+# So that people who merge it by hand lose no line either.
+_UNION: Final = f"{FILE} merge=union\n{FORGOTTEN} merge=union\n"
 _PAUSE_SECONDS: Final = 0.5
+_RUN: Final = re.compile(r"run-([1-9][0-9]{0,17})\.json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remembered:
+    """The branch at one moment: the log, ids of lessons that are forgotten, and of each issue how its run stands."""
+
+    log: str = ""
+    forgotten: frozenset[str] = frozenset()
+    runs: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What a job adds: lines of the log, forgotten lessons, and how runs stand now (None: over)."""
+
+    log: str = ""
+    forgotten: frozenset[str] = frozenset()
+    runs: Mapping[int, str | None] = field(default_factory=dict)
 
 
 class MemoryNotKept(BotError):
@@ -31,12 +60,12 @@ class MemoryBranch:
     def __init__(self, git: Git, remote: Callable[[], Remote], *, sleep: Callable[[float], None] = time.sleep) -> None:
         self._git, self._remote, self._sleep = git, remote, sleep
 
-    def read(self) -> str:
-        """The log as it is now; empty where there is no branch. Raises RemoteFault."""
-        return self._log(self._fetched())
+    def read(self) -> Remembered:
+        """The branch as it is now; nothing where there is none. Raises RemoteFault."""
+        return _remembered(self._files(self._fetched()))
 
-    def add(self, log: str) -> bool:
-        """Add these lines; whether any of them was new. Tried again while others add theirs.
+    def add(self, change: Change) -> bool:
+        """Add these; whether any of it was new. Tried again while others add theirs.
 
         Raises MemoryNotKept and RemoteFault.
         """
@@ -44,11 +73,11 @@ class MemoryBranch:
         for tried in range(TRIES):
             self._sleep(_PAUSE_SECONDS * tried)
             head = self._fetched()
-            before = self._log(head)
-            after = merged(before, log)
+            before = self._files(head)
+            after = _changed(before, change)
             if after == before:
                 return False
-            pushed = self._remote().push(self._git, self._commit(after, head), BRANCH, head)
+            pushed = self._remote().push(self._git, self._commit(before, after, head), BRANCH, head)
             if pushed.outcome is PushOutcome.TAKEN:
                 return True
             said = pushed.said
@@ -70,18 +99,49 @@ class MemoryBranch:
             raise fault(remote.url, said)
         return CommitId(self._git.run("rev-parse", "--verify", _REF).decode().strip())
 
-    def _log(self, commit: CommitId | None) -> str:
+    def _files(self, commit: CommitId | None) -> dict[str, str]:
+        """The files of ours in it."""
         if commit is None:
-            return ""
-        return (self._git.ask("cat-file", "blob", f"{commit}:{FILE}") or b"").decode("utf-8", "replace")
+            return {}
+        names = (name for _, name in self._entries(commit) if name in (FILE, FORGOTTEN) or _RUN.fullmatch(name))
+        return {name: self._text(f"{commit}:{name}") for name in names}
 
-    def _commit(self, log: str, parent: CommitId | None) -> CommitId:
-        entries = [(".gitattributes", _ATTRIBUTES), (FILE, log)]
-        tree = "".join(f"100644 blob {self._blob(text)}\t{name}\n" for name, text in entries)
-        made = self._git.run("mktree", stdin=tree.encode()).decode().strip()
+    def _text(self, name: str) -> str:
+        return (self._git.ask("cat-file", "blob", name) or b"").decode("utf-8", "replace")
+
+    def _entries(self, commit: CommitId) -> list[tuple[str, str]]:
+        """What stands at its top: what git says of it, and its name."""
+        listed = self._git.run("ls-tree", "-z", commit).decode("utf-8", "surrogateescape").split("\0")
+        return [(head, name) for head, _, name in (line.partition("\t") for line in listed if line)]
+
+    def _commit(self, before: Mapping[str, str], after: Mapping[str, str], parent: CommitId | None) -> CommitId:
+        """The branch with these files of ours; what people put beside them stays."""
+        ours = {*before, *after, _ATTRIBUTES}
+        lines = [f"{head}\t{name}" for head, name in (self._entries(parent) if parent else ()) if name not in ours]
+        lines += [f"100644 blob {self._blob(text)}\t{name}" for name, text in after.items()]
+        lines += [f"100644 blob {self._blob(_UNION)}\t{_ATTRIBUTES}"]
+        tree = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
+        made = self._git.run("mktree", "-z", stdin=tree).decode().strip()
         parents = ("-p", parent) if parent else ()
-        commit = self._git.run("commit-tree", *parents, "-F", "-", made, stdin=b"Remember how runs ended\n")
+        commit = self._git.run("commit-tree", *parents, "-F", "-", made, stdin=b"Remember how runs went\n")
         return CommitId(commit.decode().strip())
 
     def _blob(self, text: str) -> str:
         return self._git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=text.encode()).decode().strip()
+
+
+def _remembered(files: Mapping[str, str]) -> Remembered:
+    found = ((_RUN.fullmatch(name), text) for name, text in files.items())
+    return Remembered(
+        log=files.get(FILE, ""),
+        forgotten=frozenset(files.get(FORGOTTEN, "").split()),
+        runs={int(name[1]): text for name, text in found if name},
+    )
+
+
+def _changed(before: Mapping[str, str], change: Change) -> dict[str, str]:
+    after, known = dict(before), _remembered(before)
+    after[FILE] = merged(known.log, change.log)
+    after[FORGOTTEN] = "".join(f"{one}\n" for one in sorted(known.forgotten | change.forgotten))
+    after |= {f"run-{number}.json": text or "" for number, text in change.runs.items()}
+    return {name: text for name, text in after.items() if text}

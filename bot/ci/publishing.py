@@ -4,45 +4,54 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bot.app import App
-from bot.ci.bundle import Bundle, BundleState, unpack
+from bot.ci.bundle import Bundle, BundleState
+from bot.ci.earlier import with_earlier_push
 from bot.ci.job import errand_of
-from bot.ci.memory_branch import MemoryBranch
-from bot.course.admission import Admitted, Refusal, admit
-from bot.course.course import Course
+from bot.ci.records import Records
+from bot.ci.trail import lay
+from bot.ci.working import judges
+from bot.course.course import Course, PullState
 from bot.course.delivery import Delivery
 from bot.course.errand import Errand
+from bot.course.errors import MayNotAct
 from bot.course.leaving import Leaving
+from bot.course.markdown import plain
 from bot.course.may import May
 from bot.course.outcomes import is_ending
 from bot.course.parking import parking_of
+from bot.course.texts import Now
 from bot.errors import BotError
+from bot.facts import outcome_of
 from bot.forge.github import Forge
 from bot.job import JobKind, NewJob
 from bot.log import Log
 from bot.publishing import branch_name, commit_message
 from bot.repository_config import policy_of
-from bot.run import Opening, Run, RunState
+from bot.run import Run, RunState
 from bot.sources import default_commit, read_config
+from bot.verify import QUIET
 from memory.errors import Told
-from memory.log import merged, restore, written
-from memory.types import CommitId, EndingKind, RunId
+from memory.log import merged, restore
+from memory.types import CommitId, EndingKind, Verify, VerifyOutcome
 from stages.admission import Admission
 from stages.diff import compare
 from stages.errors import ParkCause
-from stages.git import EMAIL, Git, GitFailed
+from stages.git import Git, GitFailed
 from stages.patch import Patch
-from stages.remote import fault, follows, trusted
+from stages.remote import follows, trusted
 from stages.repository import Repository
-from stages.ticket import Ticket
 
-_FETCH_SECONDS: Final = 120.0
-_EARLIER: Final = "refs/ticketsmith/earlier"
+LEFT_NOTHING: Final = "the job that worked on it ended without a result, its log says why"
+_OF_ATTEMPTS: Final = frozenset({BundleState.PUBLISHED, BundleState.PARKED, BundleState.ENDED})
+_OF_JUDGED: Final = frozenset({BundleState.ENDED, BundleState.STANDS})
+_QUIET: Final = outcome_of(Verify(outcome=VerifyOutcome.UNVERIFIED))
 
 
 class BundleRefused(BotError):
@@ -52,56 +61,106 @@ class BundleRefused(BotError):
 class PublishingJob:
     """Publishes what one bundle says of one event. `repository` is a fresh checkout of the default branch."""
 
-    def __init__(self, app: App, forge: Forge, repository: Repository, log: Log, *, me: int | None) -> None:
+    def __init__(
+        self,
+        app: App,
+        forge: Forge,
+        repository: Repository,
+        log: Log,
+        *,
+        me: int | None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._app, self._forge, self._repository, self._log, self._me = app, forge, repository, log, me
+        self._sleep = sleep
 
-    def publish(self, job: NewJob, bundle: Bundle) -> str:
+    def publish(self, job: NewJob, number: int, bundle: Bundle) -> str:
         """What was done, in words. Raises BundleRefused, and what the forge and the outbox raise."""
-        if (bundle.repository, bundle.number) != (job.ref.id, job.number):
+        if (bundle.repository, bundle.number) != (job.ref.id, number):
             raise BundleRefused(reason="the bundle is about another issue than the event")
-        errand = errand_of(job, self._app, self._forge, self._log, me=self._me)
-        commanded = job.kind is not JobKind.START
-        admitted = admit(errand, commanded=commanded)
-        if isinstance(admitted, Refusal):
-            if bundle.state is not BundleState.REFUSED:
-                return f"no longer wanted: {admitted.why}"
-            if admitted.told:  # in our own words: those of the bundle could be anybody's
-                errand.answer(f"Not begun: {admitted.why}.")
-            return f"refused: {admitted.why}"
-        if bundle.state is BundleState.REFUSED:
-            return "refused by the job before, and not by this one: nothing is told"
-        said = self._told(errand, bundle, admitted, commanded=commanded)
-        self._remember(job, bundle)
+        errand = self._errand(job, number)
+        records = Records(errand, self._repository, writes=True)
+        course = records.bring().course
+        if course is None:
+            return "no longer wanted: its run is over"
+        run = errand.run(course.run)
+        if (bundle.run, bundle.base) != (run.id, run.base):
+            raise BundleRefused(reason="it is about another run, or another base, than was begun")
+        said = self._of_run(errand, run, course, bundle)
+        records.keep()
         return said
 
-    def _told(self, errand: Errand, bundle: Bundle, admitted: Admitted, *, commanded: bool) -> str:
+    def left_nothing(self, job: NewJob, number: int) -> str:
+        """The job that was to work ended without a bundle: say so, and have the run wait for a person."""
+        errand = self._errand(job, number)
+        records = Records(errand, self._repository, writes=True)
+        course = records.bring().course
+        if course is None:
+            return "no longer wanted: its run is over"
+        run = errand.run(course.run)
+        if run.state is RunState.PUBLISHED:
+            errand.tell(run, course, Now(note=f"Not verified yet: {LEFT_NOTHING}"))
+        else:
+            reason = f"{LEFT_NOTHING}; `/ticketsmith retry` tries again"
+            parked = self._app.stores.runs.set_state(
+                run.id, RunState.PARKED, cause=ParkCause.ENVIRONMENT, reason=reason
+            )
+            Leaving(errand).parked(parked, course)
+        records.keep()
+        return LEFT_NOTHING
+
+    def _errand(self, job: NewJob, number: int) -> Errand:
+        return errand_of(job, number, self._app, self._forge, self._log, me=self._me, sleep=self._sleep)
+
+    def _of_run(self, errand: Errand, run: Run, course: Course, bundle: Bundle) -> str:
+        judged = judges(errand.job, run)
         tree = self._checked(bundle) if bundle.state is BundleState.PUBLISHED else ""
-        run, course = self._taken_over(errand, bundle, admitted, commanded=commanded)
+        self._check_ending(errand, run, course, bundle, judged=judged)
+        run = self._taken_over(run, bundle)
+        try:
+            if not judged:
+                May(errand).act(course)
+        except MayNotAct as no_more:
+            stopped = self._app.stop(run, no_more.cause)
+            Leaving(errand).silently(stopped, course)
+            return f"no longer wanted: {no_more.why}"
+        except Told as kept_back:
+            return self._parked(errand, run, course, kept_back)
         run = self._stands(run, bundle, tree)
-        course = self._with_earlier_push(errand, run, course)
+        restore(self._app.stores.memory, _of_run(bundle.log, bundle.run, run.ticket.id, judged=judged), run.scope)
+        course = with_earlier_push(errand, self._repository, course)
         match bundle.state:
             case BundleState.PUBLISHED:
-                return self._delivered(errand, run, course, asked=commanded)
+                return self._delivered(errand, run, course)
             case BundleState.PARKED:
                 Leaving(errand).parked(run, course)
                 return "parked"
-            case _:
+            case BundleState.STANDS:
+                errand.tell(run, course, Now(note=f"Not verified yet: {plain(bundle.said)}"))
+                return "not verified yet"
+            case BundleState.ENDED:
                 Leaving(errand).ended(run, course)
                 return f"ended: {run.outcome}"
 
-    def _delivered(self, errand: Errand, run: Run, course: Course, *, asked: bool) -> str:
+    def _delivered(self, errand: Errand, run: Run, course: Course) -> str:
         """Bring the patch out; where GitHub does not let us, say on the issue what keeps it."""
+        kind = errand.job.kind
+        # Who sets the label, or says `retry`, wants the patch whatever was closed or taken over; a note does not.
+        asked = kind in (JobKind.START, JobKind.RETRY) or (kind is JobKind.REQUEUE and course.pushed is None)
         try:
             course = Delivery(errand, May(errand), asked=asked).deliver(run, course)
-        except Told as fault:
-            parking = parking_of(fault, errand.now())
-            if parking is None:
-                raise
-            runs = self._app.stores.runs
-            parked = runs.set_state(run.id, RunState.PARKED, cause=parking.cause, reason=parking.reason)
-            Leaving(errand).parked(parked, errand.courses.of(run.id) or course)
-            return f"parked: {parking.reason}"
+        except Told as kept_back:
+            return self._parked(errand, run, course, kept_back)
         return f"published: {f'#{course.pull}' if course.pull else course.branch or 'the patch'}"
+
+    def _parked(self, errand: Errand, run: Run, course: Course, kept_back: Told) -> str:
+        parking = parking_of(kept_back, errand.now())
+        if parking is None:
+            raise kept_back
+        runs = self._app.stores.runs
+        parked = runs.set_state(run.id, RunState.PARKED, cause=parking.cause, reason=parking.reason)
+        Leaving(errand).parked(parked, errand.courses.of(run.id) or course)
+        return f"parked: {parking.reason}"
 
     # --- The patch -------------------------------------------------------------------------------------------------
 
@@ -131,35 +190,26 @@ class PublishingJob:
 
     # --- The run ---------------------------------------------------------------------------------------------------
 
-    def _taken_over(self, errand: Errand, bundle: Bundle, admitted: Admitted, *, commanded: bool) -> tuple[Run, Course]:
-        """The run of the other job, written down here: what it is called, and what it saw."""
-        if not bundle.run or not bundle.base:
-            raise BundleRefused(reason="it names no run")
-        info = self._forge.repository(errand.ref)
-        ticket = Ticket(
-            id=errand.ticket, title=admitted.title, body=admitted.body, author=admitted.author, number=errand.number
-        )
-        run = self._app.stores.runs.create(
-            Opening(
-                scope=self._app.scope(self._repository),
-                ticket=ticket,
-                base=CommitId(bundle.base),
-                place=str(self._repository.folder),
-                id=RunId(bundle.run),
-            )
-        )
-        run = self._app.stores.runs.begin_attempt(run.id, bundle.attempt)
-        unpack(self._app.stores.events, run.id, bundle.facts)
-        course = Course(
-            run=run.id,
-            ref=errand.ref,
-            number=errand.number,
-            actor=admitted.actor,
-            commanded=commanded,
-            private=info.private,
-            base=info.default_branch,
-        )
-        return run, errand.courses.begin(course)
+    def _check_ending(self, errand: Errand, run: Run, course: Course, bundle: Bundle, *, judged: bool) -> None:
+        """Raises BundleRefused for what no job can know, or has not been asked for."""
+        if bundle.state not in (_OF_JUDGED if judged else _OF_ATTEMPTS):
+            raise BundleRefused(reason="it answers what was not asked")
+        if bundle.state is not BundleState.ENDED:
+            return
+        if not is_ending(bundle.said) or (bundle.said.startswith(EndingKind.VERIFY) and not judged):
+            raise BundleRefused(reason="it names no ending of such a run")
+        if not judged or (bundle.said == _QUIET and errand.now() - run.updated >= QUIET):
+            return
+        if course.pull_state is not PullState.MERGED or not self._forge.pull(errand.ref, course.pull or 0).merged:
+            raise BundleRefused(reason="its pull request was not merged")
+
+    def _taken_over(self, run: Run, bundle: Bundle) -> Run:
+        """The run as far as the other job took it: what it did and saw, and what it spent."""
+        runs = self._app.stores.runs
+        runs.stand_at(run.id, bundle.generation, bundle.attempt)
+        runs.save_spent(run.id, bundle.spent)
+        lay(self._app, run, bundle.trail)
+        return runs.get(run.id)
 
     def _stands(self, run: Run, bundle: Bundle, tree: str) -> Run:
         """The run where the other job left it; `tree` is that of its patch."""
@@ -176,48 +226,17 @@ class PublishingJob:
             case BundleState.PARKED:
                 cause = bundle.cause or ParkCause.PROGRAM
                 return runs.set_state(run.id, RunState.PARKED, cause=cause, reason=bundle.said)
-            case _:
-                if not is_ending(bundle.said) or bundle.said.startswith(EndingKind.VERIFY):
-                    raise BundleRefused(reason="it names no ending of such a run")
+            case BundleState.STANDS:
+                return run
+            case BundleState.ENDED:
                 return runs.set_state(run.id, RunState.ENDED, outcome=bundle.said)
 
-    def _with_earlier_push(self, errand: Errand, run: Run, course: Course) -> Course:
-        """No database says what an earlier job pushed: a branch on which every commit was made by us is our own."""
-        name = branch_name(run)
-        head = self._forge.branch_head(errand.ref, name)
-        if head is None or not self._is_ours(errand, name, head):
-            return course
-        return errand.courses.change(run.id, branch=name, pushed=head)
 
-    def _is_ours(self, errand: Errand, branch: str, head: str) -> bool:
-        git, remote = self._repository.git, self._forge.remote(errand.ref)
-        said = remote.reached_by(git, seconds=_FETCH_SECONDS).try_to(
-            "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head",
-            remote.url, f"+refs/heads/{branch}:{_EARLIER}",
-        )  # fmt: skip
-        if said.status != 0:
-            raise fault(remote.url, said)
-        default = default_commit(self._repository)
-        made_by = git.run("log", "--format=%ae%x00%ce", f"{default}..{head}").decode("utf-8", "replace").splitlines()
-        return bool(made_by) and set(made_by) == {f"{EMAIL}\0{EMAIL}"}
-
-    # --- Memory ----------------------------------------------------------------------------------------------------
-
-    def _remember(self, job: NewJob, bundle: Bundle) -> None:
-        """Add the endings of this run, and of no other, to the log on the branch. They go through memory's slots."""
-        memory, scope = self._app.stores.memory, self._app.scope(self._repository)
-        restore(memory, _of_run(bundle.log, bundle.run, f"issue:{job.number}"), scope)
-        log = written(memory.endings(scope, RunId(bundle.run)))
-        if log:
-            branch = MemoryBranch(self._repository.git, lambda: self._forge.remote(job.ref, writes=True))
-            branch.add(log)
-
-
-def _of_run(log: str, run: str, ticket: str) -> str:
-    """Lines of this run; none that says how a patch did where it was merged, which no such run can know."""
+def _of_run(log: str, run: str, ticket: str, *, judged: bool) -> str:
+    """Lines of this run. None that says how a patch did where it was merged, unless just that was looked at."""
     lines = ((line, json.loads(line)) for line in merged(log).splitlines())
     own = ((line, value) for line, value in lines if (value.get("run"), value.get("ticket")) == (run, ticket))
-    return "".join(f"{line}\n" for line, value in own if value.get("kind") != EndingKind.VERIFY)
+    return "".join(f"{line}\n" for line, value in own if judged or value.get("kind") != EndingKind.VERIFY)
 
 
 def _tree(git: Git, base: CommitId, diff: str) -> str:

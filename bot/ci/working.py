@@ -1,26 +1,36 @@
-"""The job that works: it reads GitHub, runs the checks of the repository, and can write nowhere but into its bundle."""
+"""The job that works: it runs the checks of the repository and asks the model, and can write nowhere but its bundle.
+
+What it works on was written down by the job that received the event, on the memory's branch; see `bot.ci.standing` for
+what is there, and what is made anew.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from pydantic import TypeAdapter
+
 from bot.app import App
-from bot.ci.bundle import Bundle, BundleState, carried
-from bot.ci.job import errand_of
-from bot.ci.memory_branch import MemoryBranch
-from bot.course.admission import Admitted, Refusal, admit
+from bot.ci.bundle import Bundle, BundleState
+from bot.ci.job import Nothing, errand_of, is_by_time
+from bot.ci.records import Records
+from bot.ci.trail import PINNED_ANEW, trail_of
+from bot.course.course import Course
+from bot.errors import NotMerged, NotPublished, NotVerified
+from bot.failures import renew_keys
 from bot.forge.github import Forge
-from bot.job import Command, JobKind, NewJob
+from bot.job import Deployed, JobKind, NewJob
 from bot.log import Log
 from bot.progress import Progress
 from bot.run import Run, RunState
-from memory.log import Restored, restore, written
-from memory.types import TicketId
+from bot.sent_back import next_attempt
+from bot.sources import default_commit, fresh, read_config
+from memory.log import written
+from memory.types import CommitId, MemoryVersion
 from stages.diff import compare
-from stages.remote import trusted
+from stages.errors import Parked
+from stages.remote import follows, trusted
 from stages.repository import Repository
-from stages.ticket import Comment, Ticket
 
 _STATES: Final = {
     RunState.PUBLISHED: BundleState.PUBLISHED,
@@ -28,6 +38,8 @@ _STATES: Final = {
     RunState.WORKING: BundleState.PARKED,
     RunState.ENDED: BundleState.ENDED,
 }
+_VERSION: Final = TypeAdapter(MemoryVersion)
+PUBLISH: Final = "publish"
 
 
 class WorkingJob:
@@ -36,49 +48,29 @@ class WorkingJob:
     def __init__(self, app: App, forge: Forge, repository: Repository, log: Log) -> None:
         self._app, self._forge, self._repository, self._log = app, forge, repository, log
 
-    def remember(self, job: NewJob) -> Restored:
-        """Read the log of endings from its branch into this job's database. Raises RemoteFault and ForgeFault."""
-        branch = MemoryBranch(self._repository.git, lambda: self._forge.remote(job.ref))
-        return restore(self._app.stores.memory, branch.read(), self._app.scope(self._repository))
+    def work(self, job: NewJob, number: int, progress: Progress) -> Bundle | Nothing:
+        """Take the open run of the issue as far as it goes; nothing where there is none any more.
 
-    def work(self, job: NewJob, progress: Progress) -> Bundle:
-        """Raises what `App.open_run` raises, and the errors of the forge."""
-        commanded = job.kind is not JobKind.START
-        answer = admit(errand_of(job, self._app, self._forge, self._log), commanded=commanded)
-        begun = Bundle(repository=job.ref.id, number=job.number, state=BundleState.REFUSED)
-        match answer:
-            case Refusal():
-                return replace(begun, said=answer.why, tell=answer.told)
-            case Admitted():
-                run = self._run(job, answer, progress)
-        events = self._app.stores.events.of(run.id)
-        told = run.outcome if run.state is RunState.ENDED else run.park_reason
-        return replace(
-            begun,
-            state=_STATES[run.state],
-            said=told,
-            cause=run.park_cause,
-            run=run.id,
-            base=run.base,
-            attempt=run.attempt,
-            diff=self._diff(run),
-            facts=carried(events, run.generation),
-            log=written(self._app.stores.memory.endings(run.scope, run.id)),
-        )
+        Raises RemoteFault, and what `App.check` and `App.pursue` raise.
+        """
+        errand = errand_of(job, number, self._app, self._forge, self._log)
+        course = Records(errand, self._repository).bring().course
+        if course is None:
+            return Nothing(why="its run is over")
+        run = self._app.stores.runs.get(course.run)
+        if judges(job, run):
+            return self._judged(run, job, course, progress)
+        return self._bundle(self._pursued(run, progress), course)
 
-    def _run(self, job: NewJob, admitted: Admitted, progress: Progress) -> Run:
-        ticket = Ticket(
-            id=TicketId(f"issue:{job.number}"),
-            title=admitted.title,
-            body=admitted.body,
-            comments=tuple(Comment(author=one.author, text=one.text) for one in admitted.comments),
-            author=admitted.author,
-            number=job.number,
-        )
-        actor = f"account {admitted.actor.id}"
-        run = self._app.open_run(ticket, self._repository, self._repository.resolve(), actor=actor)
-        if isinstance(job.data, Command) and job.data.argument:
-            self._app.stores.notes.add(run.scope, ticket.id, job.data.argument, admitted.actor.login)
+    # --- An attempt ------------------------------------------------------------------------------------------------
+
+    def _pursued(self, run: Run, progress: Progress) -> Run:
+        self._app.check(self._repository)
+        steps = self._app.stores.steps
+        went_out = any(one.name == PUBLISH and one.attempt == run.attempt and one.finished for one in steps.of(run.id))
+        if went_out and next_attempt(steps, run) == run.attempt:
+            # The branch that an earlier job made is not in this checkout: the same patch goes on one again.
+            steps.start(run.id, PUBLISH, attempt=run.attempt)
         return self._app.pursue(run, progress)
 
     def _diff(self, run: Run) -> str:
@@ -89,3 +81,58 @@ class WorkingJob:
             assert clean.git_dir is not None
             (clean.git_dir / "info").mkdir(exist_ok=True)
             return compare(clean, clean.git_dir, run.base, run.commit).diff
+
+    # --- A verdict on what was merged ------------------------------------------------------------------------------
+
+    def _judged(self, run: Run, job: NewJob, course: Course, progress: Progress) -> Bundle:
+        try:
+            return self._bundle(self._verified(run, job, course, progress), course, merged=True)
+        except (NotVerified, NotMerged, NotPublished, Parked) as unknown:
+            said = " ".join(str(unknown).split())
+            return self._bundle(self._app.stores.runs.get(run.id), course, merged=True, said=said)
+
+    def _verified(self, run: Run, job: NewJob, course: Course, progress: Progress) -> Run:
+        commit = course.merged
+        if isinstance(job.data, Deployed) and job.data.commit:
+            commit = CommitId(job.data.commit)
+            if course.merged and not follows(self._repository.git, commit, course.merged):
+                raise NotMerged(run=run.id, commit=commit[:7], branch=course.branch)
+        if course.merged:
+            run = self._app.merged(run, course.merged)
+        self._pin(run)
+        return self._app.verify(run, commit, progress)
+
+    def _pin(self, run: Run) -> None:
+        """The memory as it is now: what a run of another job had pinned has no number here."""
+        stores, default = self._app.stores, default_commit(self._repository)
+        config = read_config(self._repository, default)
+        renew_keys(stores, run.scope, self._repository, run.base)
+        version = fresh(stores.memory, run.scope, self._repository, default, config, stores.now())
+        stores.steps.finish(run.id, PINNED_ANEW, _VERSION, version)
+
+    # --- What is left ----------------------------------------------------------------------------------------------
+
+    def _bundle(self, run: Run, course: Course, *, merged: bool = False, said: str = "") -> Bundle:
+        state = BundleState.STANDS if merged and run.open else _STATES[run.state]
+        return Bundle(
+            repository=course.ref.id,
+            number=course.number,
+            state=state,
+            said=said or (run.outcome if run.state is RunState.ENDED else run.park_reason),
+            cause=run.park_cause,
+            run=run.id,
+            base=run.base,
+            generation=run.generation,
+            attempt=run.attempt,
+            diff="" if merged else self._diff(run),
+            spent=run.spent,
+            trail=trail_of(self._app, run),
+            log=written(self._app.stores.memory.endings(run.scope, run.id)),
+        )
+
+
+def judges(job: NewJob, run: Run) -> bool:
+    """Whether the event wants a patch judged that is out, and no attempt made."""
+    if is_by_time(job):
+        return run.state is RunState.PUBLISHED
+    return job.kind in (JobKind.CLOSED, JobKind.VERIFY)

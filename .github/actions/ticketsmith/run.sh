@@ -3,22 +3,30 @@
 set -euo pipefail
 
 program="$RUNNER_TEMP/ticketsmith/bin/ticketsmith"
+about=(--repo "$TARGET" ${ISSUE:+--issue "$ISSUE"})
 
 case "$DO" in
+look)
+    "$program" ci look --repo "$TARGET"
+    ;;
+receive)
+    [ "$ASIDE" != true ] || about+=(--aside)
+    "$program" ci receive "${about[@]}"
+    ;;
 work)
-    "$program" ci --repo "$TARGET" --bundle "$BUNDLE" ${MODEL:+--model "$MODEL"}
+    "$program" ci "${about[@]}" --bundle "$BUNDLE" ${MODEL:+--model "$MODEL"}
     if [ -f "$BUNDLE" ]; then
         echo "bundle=true" >>"$GITHUB_OUTPUT"
     fi
     ;;
 publish)
-    "$program" ci publish "$BUNDLE" --repo "$TARGET"
+    "$program" ci publish "$BUNDLE" "${about[@]}"
     ;;
 markers)
     "$program" markers
     ;;
 *)
-    echo "do must be work, publish or markers" >&2
+    echo "do must be look, receive, work, publish or markers" >&2
     exit 2
     ;;
 esac

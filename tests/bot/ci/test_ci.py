@@ -1,4 +1,4 @@
-"""The CI mode: a job that can write nothing works, a job that runs nothing publishes, and a branch remembers."""
+"""The CI mode: jobs that can write run nothing, the job that runs what a stranger wrote can write nothing."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from typing import Any, Final
 import click.testing
 import pytest
 
-from bot.ci.bundle import Bundle, BundleState, BundleUnusable, Carried, read_bundle, write_bundle
+from bot.ci.bundle import Bundle, BundleState, BundleUnusable, read_bundle, write_bundle
 from bot.ci.job import NoEvent, Nothing, asked
-from bot.ci.publishing import BundleRefused
+from bot.ci.publishing import LEFT_NOTHING, BundleRefused
+from bot.ci.trail import Carried, CarriedStep, Trail, TrailUnusable
 from bot.cli import ticketsmith
+from bot.engine.outcome import Settled, ToWork
 from stages.errors import ParkCause
 from stages.prompt import EntryPoint
-from tests.bot.ci.workflow import GOOD, READS, WRITES, Workflow
+from tests.bot.ci.workflow import GOOD, LOOKS, READS, RECEIVES, WRITES, Workflow
 from tests.bot.kit import Script, writes
 
 DROPS: Final[dict[str, Any]] = {"develop": {"summary": "I found nothing."}, "refix": {"summary": "I found nothing."}}
@@ -29,11 +31,19 @@ DROPS: Final[dict[str, Any]] = {"develop": {"summary": "I found nothing."}, "ref
 def test_a_label_leads_to_a_draft_pull_request_through_a_job_that_cannot_write(flow: Workflow) -> None:
     issue = flow.labelled()
 
+    look = flow.look()
+    assert flow.github.writes == []
+    received = flow.receive()
+    announced, before = flow.said(issue), len(flow.github.writes)
     bundle = flow.work()
-    before = list(flow.github.writes)
+    assert len(flow.github.writes) == before
     said = flow.publish()
 
-    assert (bundle.state, before) == (BundleState.PUBLISHED, [])
+    assert (look.issues, look.aside, look.stops) == ((issue.number,), False, False)
+    assert isinstance(received, ToWork)
+    assert "Ticketsmith takes this" in announced[0]
+    assert isinstance(bundle, Bundle)
+    assert bundle.state is BundleState.PUBLISHED
     (pull,) = flow.pulls()
     assert pull.pull is not None
     assert (said, pull.pull.head, pull.pull.draft) == (
@@ -62,27 +72,28 @@ def test_publishing_the_same_bundle_twice_makes_nothing_twice(flow: Workflow) ->
 
 def test_what_one_run_learnt_is_in_the_prompts_of_the_next_without_any_database(flow: Workflow) -> None:
     issue = flow.labelled()
-    flow.work(Script.of(develop=writes(text="4\n"), refix=writes(text="3\n")))
-    flow.publish()
+    flow.through(Script.of(develop=writes(text="4\n"), refix=writes(text="3\n")))
+    assert sorted(flow.endings()) == ["hold", "pass-after-hold", "refix"]
+    flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith stop")
+    flow.through()
     flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith requeue mind the cents")
     script = Script.of()
 
-    flow.work(script)
+    flow.through(script)
 
-    kinds = [json.loads(line)["kind"] for line in flow.memory().splitlines()]
-    assert sorted(kinds) == ["hold", "pass-after-hold", "refix"]
     developing = [prompt for prompt in script.prompts if prompt.entry_point is EntryPoint.DEVELOP]
-    assert "[ticketsmith:lessons] 3 of 3" in developing[0].section
+    assert "[ticketsmith:lessons] 4 of 4" in developing[0].section
     assert ".gitattributes" in flow.shop.git.git("ls-tree", "--name-only", "ticketsmith/memory")
 
 
-def test_a_second_run_of_an_issue_goes_on_on_its_own_branch_and_pull_request(flow: Workflow) -> None:
+def test_a_patch_that_was_sent_back_is_followed_by_another_on_the_same_branch(flow: Workflow) -> None:
     issue = flow.labelled()
     flow.publish(flow.made(issue))
     first = flow.shop.git.head(f"ticketsmith/issue-{issue.number}")
     flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith requeue say it in a note too")
+    assert isinstance(flow.receive(), ToWork)
 
-    flow.publish(flow.made(issue, run="DC6D8RKZRPTX", diff=GOOD + NOTE.replace("on: push", "3")))
+    flow.publish(flow.made(issue, attempt=2, diff=GOOD + NOTE.replace("on: push", "3")))
 
     head = flow.shop.git.head(f"ticketsmith/issue-{issue.number}")
     assert len(flow.pulls()) == 1
@@ -108,22 +119,26 @@ def test_r32_a_person_s_commit_on_the_branch_is_left_alone(flow: Workflow) -> No
     bundle = flow.made(issue)
     flow.publish(bundle)
     theirs = flow.github.people.push(flow.shop, f"ticketsmith/issue-{issue.number}", {"x.txt": "x"}, flow.ada)
-    flow.github.people.label(flow.shop, issue, flow.ada)
+    flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith requeue round it")
+    flow.receive()
 
     flow.publish(bundle)
 
     assert flow.shop.git.head(f"ticketsmith/issue-{issue.number}") == theirs
-    assert "hands off" in flow.said(issue)[-1]
+    assert "hands off" in flow.said(issue)[0]
 
 
 def test_a_run_that_ends_without_a_patch_says_so_and_is_remembered(flow: Workflow) -> None:
     issue = flow.labelled()
+    flow.receive()
     bundle = flow.work(Script.of(**DROPS))
 
     said = flow.publish()
 
+    assert isinstance(bundle, Bundle)
     assert (bundle.state, bundle.diff) == (BundleState.ENDED, "")
     assert said == f"ended: {bundle.said}"
+    assert flow.standing(issue) is None
     assert "ticketsmith:dropped" in issue.labels or "ticketsmith:held" in issue.labels
     assert [json.loads(line)["final"] for line in flow.memory().splitlines()][-1] is True
     assert flow.pulls() == []
@@ -143,8 +158,7 @@ def test_a_command_begins_a_run_with_its_note(flow: Workflow) -> None:
     flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith requeue mind the cents")
     script = Script.of()
 
-    flow.work(script)
-    flow.publish()
+    flow.through(script)
 
     assert any("mind the cents" in prompt.body for prompt in script.prompts)
     assert len(flow.pulls()) == 1
@@ -154,48 +168,51 @@ def test_a_command_begins_a_run_with_its_note(flow: Workflow) -> None:
 
 
 def test_r10_a_person_who_may_not_ask_gets_a_line_and_no_red_job(flow: Workflow) -> None:
-    bob = flow.github.state.add_person("bob")
-    flow.shop.roles[bob.id], flow.bob = "triage", bob
+    flow.bob = bob = flow.person("bob", "triage")
     issue = flow.github.people.issue(flow.shop, bob, "The price is wrong", "It says 1.")
     flow.github.people.label(flow.shop, issue, bob)
 
-    bundle = flow.work()
-    said = flow.publish()
+    look, outcome = flow.look(), flow.receive(aside=True)
 
-    assert (bundle.state, bundle.tell) == (BundleState.REFUSED, True)
-    assert said == "refused: this needs write permission in the repository"
+    assert (look.issues, look.aside) == ((issue.number,), True)
+    assert outcome == Settled(outcome="refused: this needs write permission in the repository")
     assert "this needs write permission" in flow.said(issue)[0]
+    assert flow.standing(issue) is None
 
 
 def test_a_label_that_is_gone_before_the_patch_is_published_stops_it(flow: Workflow) -> None:
     issue = flow.labelled()
-    event = flow.event()
+    bundle = flow.made(issue)
+    flow.fixed = flow.event()  # the job still has the event that began it
     flow.github.people.unlabel(flow.shop, issue, flow.ada)
-    flow.fixed = event  # the job still has the event that began it
 
-    said = flow.publish(flow.made(issue))
+    said = flow.publish(bundle)
 
-    assert said == "no longer wanted: the label is gone"
-    assert flow.github.writes == []
+    assert said == "no longer wanted: the label was taken away"
+    assert flow.pulls() == []
+    assert flow.standing(issue) is None
+    assert flow.endings() == ["drop"]
 
 
 def test_f39_whoever_lost_the_right_to_write_meanwhile_gets_nothing_published(flow: Workflow) -> None:
     issue = flow.labelled()
+    bundle = flow.made(issue)
     flow.shop.roles[flow.ada.id] = "read"
 
-    assert flow.publish(flow.made(issue)).startswith("no longer wanted: this needs write permission")
-    assert flow.github.writes == []
+    said = flow.publish(bundle)
+
+    assert said.startswith("parked: ada, who asked for the run, can no longer write")
+    assert flow.pulls() == []
+    assert [ref for ref in flow.shop.git.refs() if "issue-" in ref] == []
 
 
 @pytest.mark.parametrize(
     ("act", "why"),
     [
-        (lambda flow, issue: flow.github.people.unlabel(flow.shop, issue, flow.ada), "does no stop"),
-        (lambda flow, issue: flow.github.people.close(flow.shop, issue, flow.ada), "does no closed"),
-        (lambda flow, issue: flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith why"), "does no why"),
         (lambda flow, issue: flow.github.people.label(flow.shop, issue, flow.ada, "bug"), "another label"),
+        (lambda flow, issue: flow.github.people.comment(flow.shop, issue, flow.ada, "as said"), "without a command"),
     ],
-    ids=["unlabel", "close", "why", "another label"],
+    ids=["another label", "a remark"],
 )
 def test_what_a_job_cannot_do_is_nothing_to_do(flow: Workflow, act: Callable[..., object], why: str) -> None:
     act(flow, flow.labelled())
@@ -233,30 +250,36 @@ OUTSIDE: Final = OF_WORKFLOWS.replace(".github/workflows/x.yml", "../x")
         ({"diff": OUTSIDE}, "does not fit"),
         ({"diff": "no diff at all"}, "does not fit"),
         ({"diff": ""}, "changes nothing"),
-        ({"base": "0" * 40}, "no commit of the default branch"),
-        ({"base": ""}, "no commit of the default branch"),
-        ({"run": ""}, "names no run"),
+        ({"base": "0" * 40}, "another base"),
+        ({"base": ""}, "another base"),
+        ({"run": ""}, "another run"),
+        ({"run": "DC6D8RKZRPTX"}, "another run"),
+        ({"state": BundleState.STANDS}, "not asked"),
     ],
 )
 def test_r65_a_bundle_that_says_something_else_is_refused_and_nothing_is_written(
     flow: Workflow, change: dict[str, Any], reason: str
 ) -> None:
     issue = flow.labelled()
+    good = flow.made(issue)
+    before = len(flow.github.writes), flow.there(f"run-{issue.number}.json")
 
     with pytest.raises(BundleRefused, match=reason):
-        flow.publish(flow.made(issue, **change))
+        flow.publish(replace(good, **change))
 
-    assert flow.github.writes == []
+    assert (len(flow.github.writes), flow.there(f"run-{issue.number}.json")) == before
     assert flow.memory() == ""
-    assert [ref for ref in flow.shop.git.refs() if "ticketsmith" in ref] == []
+    assert [ref for ref in flow.shop.git.refs() if "issue-" in ref] == []
 
 
-def test_a_base_on_another_branch_is_refused(flow: Workflow) -> None:
+def test_a_base_that_left_the_default_branch_is_refused(flow: Workflow) -> None:
     issue = flow.labelled()
-    elsewhere = flow.github.people.push(flow.shop, "feature", {"price.txt": "2\n"}, flow.ada)
+    good = flow.made(issue)
+    flow.shop.git.git("update-ref", "refs/heads/kept", "main")
+    flow.shop.git.git("update-ref", "refs/heads/main", flow.shop.git.commit("other", {"a": "b"}, "Other", onto=None))
 
     with pytest.raises(BundleRefused, match="default branch"):
-        flow.publish(flow.made(issue, base=elsewhere))
+        flow.publish(good)
 
 
 @pytest.mark.parametrize(
@@ -264,25 +287,20 @@ def test_a_base_on_another_branch_is_refused(flow: Workflow) -> None:
 )
 def test_an_ending_that_is_none_is_refused(flow: Workflow, said: str) -> None:
     issue = flow.labelled()
+    bundle = flow.made(issue, state=BundleState.ENDED, said=said)
+    before = len(flow.github.writes)
 
     with pytest.raises(BundleRefused, match="names no ending"):
-        flow.publish(flow.made(issue, state=BundleState.ENDED, said=said))
+        flow.publish(bundle)
 
-    assert flow.github.writes == []
-
-
-def test_r65_words_of_a_bundle_that_refuses_are_never_said(flow: Workflow) -> None:
-    issue = flow.labelled()
-
-    said = flow.publish(flow.made(issue, state=BundleState.REFUSED, said="pay [here](https://evil.example)", tell=True))
-
-    assert "nothing is told" in said
-    assert flow.github.writes == []
+    assert len(flow.github.writes) == before
 
 
 def test_endings_of_other_runs_and_tickets_never_reach_the_memory(flow: Workflow) -> None:
     flow.labelled()
+    flow.receive()
     bundle = flow.work(Script.of(**DROPS))
+    assert isinstance(bundle, Bundle)
     (line,) = [json.loads(one) for one in bundle.log.splitlines() if '"final":true' in one]
     verified = {"kind": "verify", "body": {"outcome": "worked"}, "evidence": "ci"}
     forged = [
@@ -302,7 +320,7 @@ def test_words_in_a_bundle_are_shown_as_quoted_text_only(flow: Workflow) -> None
     said = {"text": "Closes #1 and thanks @octocat\n# Heading"}
     facts = (Carried(kind="summarised", at=flow.github.state.now(), step="publish", attempt=1, data=said),)
 
-    flow.publish(flow.made(issue, facts=facts))
+    flow.publish(flow.made(issue, trail=Trail(facts=facts)))
 
     (pull,) = flow.pulls()
     assert "Closes #1" not in pull.body
@@ -317,6 +335,7 @@ def test_words_in_a_bundle_are_shown_as_quoted_text_only(flow: Workflow) -> None
         '{"repository": 1, "number": -1, "state": "ended"}',
         '{"repository": 1, "number": 1, "state": "ended", "run": "x"}',
         '{"repository": 1, "number": 1, "state": "ended", "base": "--upload-pack=x"}',
+        '{"repository": 1, "number": 1, "state": "ended", "generation": -1}',
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_bundle_is_refused(tmp_path: Path, text: str) -> None:
@@ -339,11 +358,40 @@ def test_a_bundle_that_is_missing_or_too_large_is_refused(tmp_path: Path, monkey
 def test_a_fact_of_another_kind_is_refused(flow: Workflow, kind: str) -> None:
     issue = flow.labelled()
     facts = (Carried(kind=kind, at=flow.github.state.now(), step="x", attempt=1, data={"text": 7}),)
+    bundle = flow.made(issue, trail=Trail(facts=facts))
+    before = len(flow.github.writes)
 
-    with pytest.raises(BundleUnusable):
-        flow.publish(flow.made(issue, facts=facts))
+    with pytest.raises(TrailUnusable):
+        flow.publish(bundle)
 
-    assert flow.github.writes == []
+    assert len(flow.github.writes) == before
+
+
+@pytest.mark.parametrize(("name", "result"), [("danced", "{}"), ("gate", "no JSON")])
+def test_a_step_that_is_none_is_refused(flow: Workflow, name: str, result: str) -> None:
+    issue = flow.labelled()
+    steps = (step(name, result, flow),)
+
+    with pytest.raises(TrailUnusable):
+        flow.publish(flow.made(issue, trail=Trail(steps=steps)))
+
+    assert flow.pulls() == []
+
+
+def test_sec_7_a_secret_in_what_a_step_gave_never_reaches_the_branch(flow: Workflow) -> None:
+    issue = flow.labelled()
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+
+    flow.publish(flow.made(issue, trail=Trail(steps=(step("diagnose", json.dumps({"cause": secret}), flow),))))
+
+    there = flow.there(f"run-{issue.number}.json")
+    assert "diagnose" in there
+    assert secret not in there
+
+
+def step(name: str, result: str, flow: Workflow) -> CarriedStep:
+    now = flow.github.state.now()
+    return CarriedStep(generation=1, name=name, attempt=1, result=result, started=now, finished=now)
 
 
 # --- The event and the command -------------------------------------------------------------------------------------
@@ -375,7 +423,53 @@ def test_the_command_does_nothing_for_an_event_that_asks_for_nothing(flow: Workf
     done = call(flow)
 
     assert (done.exit_code, done.output) == (0, "Nothing to do: ignored: another label\n")
-    assert call(flow, "publish", "no-bundle").exit_code == 0
+    others = [call(flow, *arguments) for arguments in (("publish", "no-bundle"), ("receive",), ("look",))]
+    assert [one.output for one in others] == [done.output] * 3
+
+
+def test_a_look_around_needs_to_be_told_the_issue_before_anything_is_received(flow: Workflow) -> None:
+    flow.given("schedule", {"schedule": "17 4 * * *"})
+    repository, token = str(flow.checkout().folder), flow.github.ci_token(flow.shop, RECEIVES)
+    here = {"GITHUB_REPOSITORY": flow.shop.full_name, "GITHUB_REPOSITORY_ID": str(flow.shop.id)}
+
+    looked = call(flow, "look", "--repo", repository, GITHUB_TOKEN=token, **here)
+    received = call(flow, "receive", "--repo", repository, GITHUB_TOKEN=token, **here)
+
+    assert (looked.exit_code, looked.output) == (0, "Looked around: issues []\n")
+    assert received.exit_code == 2
+    assert "`--issue` does" in received.output
+
+
+def test_an_event_by_time_that_names_no_repository_is_nothing_to_do(flow: Workflow) -> None:
+    flow.given("schedule", {"schedule": "17 4 * * *"})
+
+    assert flow.job() == Nothing(why="ignored: The payload cannot be read: repository is missing")
+
+
+def test_a_job_that_left_no_bundle_is_told_by_the_command(flow: Workflow) -> None:
+    issue = flow.labelled()
+    flow.receive()
+    token = flow.github.ci_token(flow.shop, WRITES)
+
+    done = call(flow, "publish", "none.json", "--repo", str(flow.checkout().folder), GITHUB_TOKEN=token)
+    over = call(flow, "--repo", str(flow.checkout().folder), "--issue", "99", GITHUB_TOKEN=token)
+
+    assert (done.exit_code, done.output) == (0, f"{LEFT_NOTHING[0].upper()}{LEFT_NOTHING[1:]}\n")
+    assert "ended without a result" in flow.said(issue)[0]
+    assert (over.exit_code, over.output) == (0, "Nothing to do: its run is over\n")
+
+
+def test_a_limit_of_github_makes_the_job_one_that_can_be_run_again(flow: Workflow) -> None:
+    flow.labelled()
+    body = {"message": "API rate limit exceeded for installation ID 1."}
+    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "32503680000"}
+    flow.github.fault("GET .*/issues/[0-9]+$", times=99, status=403, body=body, headers=headers)
+    token = flow.github.ci_token(flow.shop, RECEIVES)
+
+    done = call(flow, "receive", "--repo", str(flow.checkout().folder), GITHUB_TOKEN=token)
+
+    assert done.exit_code == 75
+    assert "Not now: rate-limit. Run this job again after" in done.output
 
 
 def test_the_command_wants_a_token(flow: Workflow) -> None:
@@ -391,14 +485,19 @@ def test_the_commands_take_an_event_from_label_to_pull_request(flows: Callable[.
     till = {"till.py": "def total(a, b):\n    return a - b\n", "test_till.py": TEST, ".github/ticketsmith.toml": CHECKS}
     flow = flows(files=till)
     issue = flow.labelled("The total is wrong", body="test_till.py::test_total fails.")
-    repository, bundle = flow.checkout().folder, flow.folder / "b.json"
-    options = ["--repo", str(repository), "--bundle", str(bundle), "--model", "offline/repair", "--sandbox", "plain"]
+    repository, bundle, output = flow.checkout().folder, flow.folder / "b.json", flow.folder / "output"
+    here = ["--repo", str(repository)]
+    options = [*here, "--bundle", str(bundle), "--model", "offline/repair", "--sandbox", "plain"]
+    tells = {"GITHUB_OUTPUT": str(output), "GITHUB_RUN_ID": "99"}
+
+    looked = call(flow, "look", *here, GITHUB_TOKEN=flow.github.ci_token(flow.shop, LOOKS), **tells)
+    received = call(flow, "receive", *here, GITHUB_TOKEN=flow.github.ci_token(flow.shop, RECEIVES), **tells)
     token = flow.github.ci_token(flow.shop, READS)
-
     worked = call(flow, *options, GITHUB_TOKEN=token)
-    token = flow.github.ci_token(flow.shop, WRITES)
-    published = call(flow, "publish", str(bundle), "--repo", str(repository), GITHUB_TOKEN=token)
+    published = call(flow, "publish", str(bundle), *here, GITHUB_TOKEN=flow.github.ci_token(flow.shop, WRITES))
 
+    assert (looked.exit_code, received.exit_code) == (0, 0), looked.output + received.output
+    assert output.read_text() == f"issues=[{issue.number}]\naside=\nstops=false\nwork=true\n"
     assert (worked.exit_code, "Published" in worked.output) == (0, True), worked.output
     assert (published.exit_code, published.output) == (0, f"Published: #{flow.pulls()[0].number}\n")
     assert flow.shop.git.git("show", f"ticketsmith/issue-{issue.number}:till.py").endswith("a + b")

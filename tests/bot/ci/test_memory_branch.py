@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.ci.memory_branch import BRANCH, FILE, TRIES, MemoryBranch, MemoryNotKept
+from bot.ci.memory_branch import BRANCH, FILE, TRIES, Change, MemoryBranch, MemoryNotKept, Remembered
 from bot.forge.types import RepositoryRef
 from stages.remote import Remote, RemoteForbidden
 from tests.bot.ci.workflow import READS, WRITES, Workflow
@@ -20,7 +20,6 @@ def line(name: str) -> str:
 
 def branch(flow: Workflow, before: Callable[[int], object] = lambda _: None, writes: bool = True) -> MemoryBranch:
     """The branch as one job has it; `before` is called each time that git is about to reach GitHub."""
-    flow.machines += 1
     checkout, forge = flow.checkout(), flow.forge(WRITES if writes else READS)
     ref = RepositoryRef(installation=0, id=flow.shop.id, full_name=flow.shop.full_name)
     calls = iter(range(1_000))
@@ -40,18 +39,19 @@ def add_aside(flow: Workflow, name: str) -> None:
 def test_the_first_line_makes_the_branch_and_the_same_line_changes_nothing(flow: Workflow) -> None:
     one = branch(flow)
 
-    added = [one.read(), one.add(line("a")), one.add(line("a")), one.read()]
+    added = [one.add(Change(log=line("a"))), one.add(Change(log=line("a")))]
 
-    assert added == ["", True, False, line("a")]
-    assert flow.shop.git.git("show", f"{BRANCH}:.gitattributes") == f"{FILE} merge=union"
+    assert added == [True, False]
+    assert one.read() == Remembered(log=line("a"))
+    assert flow.shop.git.git("show", f"{BRANCH}:.gitattributes") == f"{FILE} merge=union\nforgotten.txt merge=union"
     assert flow.shop.git.git("rev-list", "--count", BRANCH) == "1"
 
 
 def test_a_job_that_was_overtaken_adds_its_line_to_what_is_there_now(flow: Workflow) -> None:
-    branch(flow).add(line("a"))
+    branch(flow).add(Change(log=line("a")))
 
     # The first call reads the branch, the second one pushes.
-    branch(flow, before=lambda call: add_aside(flow, "b") if call == 1 else None).add(line("c"))
+    branch(flow, before=lambda call: add_aside(flow, "b") if call == 1 else None).add(Change(log=line("c")))
 
     assert flow.memory() == line("a") + line("b") + line("c")
 
@@ -60,25 +60,25 @@ def test_jobs_that_add_at_the_same_time_lose_nothing(flow: Workflow) -> None:
     jobs = [branch(flow) for _ in range(3)]
 
     with ThreadPoolExecutor(3) as many:
-        added = list(many.map(lambda pair: pair[1].add(line(f"job{pair[0]}")), enumerate(jobs)))
+        added = list(many.map(lambda pair: pair[1].add(Change(log=line(f"job{pair[0]}"))), enumerate(jobs)))
 
     assert added == [True] * 3
     assert flow.memory() == "".join(line(f"job{number}") for number in range(3))
 
 
 def test_a_job_that_is_always_overtaken_says_so(flow: Workflow) -> None:
-    branch(flow).add(line("a"))
+    branch(flow).add(Change(log=line("a")))
     overtaken = branch(flow, before=lambda call: add_aside(flow, f"b{call:03}") if call % 2 else None)
 
     with pytest.raises(MemoryNotKept, match=BRANCH):
-        overtaken.add(line("z"))
+        overtaken.add(Change(log=line("z")))
 
     assert flow.memory().count("\n") == 1 + TRIES
 
 
 def test_a_token_that_can_only_read_adds_nothing(flow: Workflow) -> None:
     with pytest.raises(RemoteForbidden):
-        branch(flow, writes=False).add(line("a"))
+        branch(flow, writes=False).add(Change(log=line("a")))
 
     assert flow.shop.git.head(BRANCH) is None
 
@@ -87,4 +87,4 @@ def test_a_rule_that_refuses_the_branch_is_told_with_its_words(flow: Workflow) -
     flow.shop.git.reject("GH013: Repository rule violations found")
 
     with pytest.raises(MemoryNotKept, match="GH013"):
-        branch(flow).add(line("a"))
+        branch(flow).add(Change(log=line("a")))

@@ -1,10 +1,11 @@
-"""What a workflow of GitHub Actions does: two jobs on fresh machines, each with a checkout and a token of its own."""
+"""What a workflow of GitHub Actions does: jobs on fresh machines, each with a checkout and a token of its own."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +15,17 @@ from bot.app import App, Choices
 from bot.app_settings import AppSettings
 from bot.ci.bundle import Bundle, BundleState, read_bundle, write_bundle
 from bot.ci.job import Nothing, asked
+from bot.ci.looking import Look, LookingJob
 from bot.ci.memory_branch import BRANCH, FILE
 from bot.ci.publishing import PublishingJob
+from bot.ci.receiving import ReceivingJob
+from bot.ci.standing import Standing, read_standing
 from bot.ci.working import WorkingJob
 from bot.config import Settings
+from bot.engine.outcome import Outcome, Settled, ToWork
 from bot.forge.github import Forge
 from bot.job import NewJob
-from bot.log import open_log
+from bot.log import Log, open_log
 from stages.git import Git
 from stages.repository import Repository
 from tests.bot.kit import SHOP, Script, ScriptedApp, silent
@@ -36,7 +41,10 @@ diff --git a/price.txt b/price.txt
 -1
 +3
 """
-READS: Final = {"contents": "read", "issues": "read"}
+# What each job's token may do, as the workflow grants it: tests/test_workflows.py compares.
+LOOKS: Final = {"contents": "read", "issues": "read", "pull_requests": "read", "checks": "read", "deployments": "read"}
+RECEIVES: Final = {**LOOKS, "contents": "write", "issues": "write", "pull_requests": "write"}
+READS: Final = {"contents": "read"}
 WRITES: Final = {"contents": "write", "issues": "write", "pull_requests": "write", "checks": "write"}
 
 
@@ -50,6 +58,8 @@ class Workflow:
     private: bool = True
     app_settings: dict[str, Any] = field(default_factory=dict)
     machines: int = 0
+    events: int = 0
+    checkouts: int = 0
     fixed: tuple[str, Path] | None = None
     bob: Person | None = None  # who acts in place of ada
 
@@ -69,15 +79,34 @@ class Workflow:
         self.github.people.label(self.shop, issue, self.ada, **more)
         return issue
 
+    def person(self, name: str, role: str) -> Person:
+        """Somebody else with this role."""
+        one = self.github.state.add_person(name)
+        self.shop.roles[one.id] = role
+        return one
+
     def event(self) -> tuple[str, Path]:
         """What people did last, as the job finds it: its name and its file. No installation is in it."""
         if self.fixed:
             return self.fixed
         known = [one for one in self.github.state.deliveries if one.payload["sender"]["id"] == self.actor.id]
-        delivery = [one for one in known if one.event in ("issues", "issue_comment")][-1]
-        path = self.folder / f"event-{delivery.id}.json"
-        path.write_text(json.dumps({key: one for key, one in delivery.payload.items() if key != "installation"}))
-        return delivery.event, path
+        delivery = [one for one in known if one.event in ("issues", "issue_comment", "pull_request_review")][-1]
+        return self._kept(delivery.event, delivery.payload)
+
+    def on(self, name: str, **changes: Any) -> None:
+        """The jobs from here on are those of the last event of this name, whoever sent it."""
+        delivery = [one for one in self.github.state.deliveries if one.event == name][-1]
+        self.fixed = self._kept(name, {**delivery.payload, **changes})
+
+    def given(self, name: str, payload: Mapping[str, Any]) -> None:
+        """The jobs from here on have this event."""
+        self.fixed = self._kept(name, payload)
+
+    def _kept(self, name: str, payload: Mapping[str, Any]) -> tuple[str, Path]:
+        self.events += 1
+        path = self.folder / f"event-{self.events}.json"
+        path.write_text(json.dumps({key: one for key, one in payload.items() if key != "installation"}))
+        return name, path
 
     # --- The jobs --------------------------------------------------------------------------------------------------
 
@@ -98,7 +127,8 @@ class Workflow:
 
     def checkout(self) -> Repository:
         """A clone as actions/checkout leaves it: the default branch, and no credential."""
-        path = self.folder / f"checkout{self.machines}"
+        self.checkouts += 1
+        path = self.folder / f"checkout{self.checkouts}"
         # By hand: the wrapper reaches no other folder.
         self.shop.git.git("clone", "--quiet", "--branch", "main", str(self.shop.git.path), str(path))
         Git(folder=path).run("remote", "set-url", "origin", f"{self.github.web}/{self.shop.full_name}.git")
@@ -112,43 +142,86 @@ class Workflow:
         name, path = self.event()
         return asked(name, path, AppSettings(base_url=self.github.url, **self.app_settings), datetime.now(UTC))
 
-    def work(self, script: Script | None = None) -> Bundle:
+    def look(self) -> Look:
+        """The job that looks."""
+        with self._machine() as (app, checkout):
+            return LookingJob(app, self.forge(LOOKS), checkout, _quiet()).look(self._job())
+
+    def receive(self, issue: int | None = None, *, aside: bool = False) -> Outcome:
+        """The job that receives, of the issue that the event names."""
+        job = self._job()
+        with self._machine() as (app, checkout):
+            receiving = ReceivingJob(app, self.forge(RECEIVES), checkout, _quiet(), ACTIONS_BOT_ID, aside, _at_once)
+            return receiving.receive(job, issue or job.number)
+
+    def work(self, script: Script | None = None, issue: int | None = None) -> Bundle | Nothing:
         """The job that works; what it leaves is in `bundle` too."""
-        job = self.job()
-        assert isinstance(job, NewJob), job
-        app = ScriptedApp(self.settings(), Choices(trusted=True, sandbox="plain"), script or Script.of())
-        working = WorkingJob(app, self.forge(READS), self.checkout(), open_log(str, io.StringIO()))
-        working.remember(job)
-        done = working.work(job, silent())
-        write_bundle(self.bundle, done)
-        app.book.engine.dispose()
+        job = self._job()
+        self.bundle.unlink(missing_ok=True)
+        with self._machine(script or Script.of()) as (app, checkout):
+            done = WorkingJob(app, self.forge(READS), checkout, _quiet()).work(job, issue or job.number, silent())
+        if isinstance(done, Bundle):
+            write_bundle(self.bundle, done)
         return done
 
+    def publish(self, bundle: Bundle | None = None, issue: int | None = None) -> str:
+        """The job that publishes, of `bundle` or what the other job left."""
+        job = self._job()
+        number = issue or job.number
+        with self._machine() as (app, checkout):
+            publishing = PublishingJob(app, self.forge(WRITES), checkout, _quiet(), me=ACTIONS_BOT_ID, sleep=_at_once)
+            if bundle is None and not self.bundle.exists():
+                return publishing.left_nothing(job, number)
+            return publishing.publish(job, number, bundle or read_bundle(self.bundle))
+
+    def publish_nothing(self) -> str:
+        """The job that publishes, after one that broke down."""
+        self.bundle.unlink(missing_ok=True)
+        return self.publish()
+
+    def through(self, script: Script | None = None) -> list[str]:
+        """All jobs of one event, in their order, as the workflow has them; what each issue came to."""
+        if isinstance(self.job(), Nothing):
+            return []
+        look, came = self.look(), list[str]()
+        for issue in look.issues:
+            outcome = self.receive(issue, aside=look.aside)
+            if isinstance(outcome, ToWork):
+                self.work(script, issue)
+                came.append(self.publish(issue=issue))
+            else:
+                came.append(outcome.outcome if isinstance(outcome, Settled) else outcome.why)
+        return came
+
     def made(self, issue: Issue, **changes: Any) -> Bundle:
-        """What the other job would leave of a good patch, without the work."""
-        base = self.shop.git.head("main")
-        assert base is not None
+        """What the job that works would leave of a good patch, without the work; the event is received first."""
+        if self.standing(issue) is None:
+            assert isinstance(self.receive(), ToWork)
+        there = self.standing(issue)
+        assert there is not None
         good = Bundle(
             repository=self.shop.id,
             number=issue.number,
             state=BundleState.PUBLISHED,
-            run="DC6D8RKZRPTW",
-            base=base,
+            run=there.run["id"],
+            base=there.run["base"],
             attempt=1,
             diff=GOOD,
         )
         return replace(good, **changes)
 
-    def publish(self, bundle: Bundle | None = None) -> str:
-        """The job that publishes, of `bundle` or what the other job left."""
+    def _job(self) -> NewJob:
         job = self.job()
         assert isinstance(job, NewJob), job
-        app = App(self.settings())
-        publishing = PublishingJob(
-            app, self.forge(WRITES), self.checkout(), open_log(str, io.StringIO()), me=ACTIONS_BOT_ID
-        )
+        return job
+
+    @contextmanager
+    def _machine(self, script: Script | None = None) -> Iterator[tuple[App, Repository]]:
+        """A fresh machine: no database, and a checkout."""
+        settings = self.settings()
+        app = ScriptedApp(settings, Choices(trusted=True, sandbox="plain"), script) if script else App(settings)
         try:
-            return publishing.publish(job, bundle or read_bundle(self.bundle))
+            yield app, self.checkout()
         finally:
             app.book.engine.dispose()
 
@@ -162,8 +235,30 @@ class Workflow:
 
     def memory(self) -> str:
         """The log on the branch."""
+        return self.there(FILE)
+
+    def there(self, name: str) -> str:
+        """A file of the branch that remembers; empty where it is none."""
         head = self.shop.git.head(BRANCH)
-        return self.shop.git.git("show", f"{head}:{FILE}") + "\n" if head else ""
+        if head is None or name not in self.shop.git.git("ls-tree", "--name-only", head).split("\n"):
+            return ""
+        return self.shop.git.git("show", f"{head}:{name}") + "\n"
+
+    def standing(self, issue: Issue) -> Standing | None:
+        """How the issue's run stands, as the next job reads it."""
+        text = self.there(f"run-{issue.number}.json")
+        return read_standing(text) if text else None
+
+    def endings(self) -> list[str]:
+        return [json.loads(line)["kind"] for line in self.memory().splitlines()]
+
+
+def _quiet() -> Log:
+    return open_log(str, io.StringIO())
+
+
+def _at_once(_: float) -> None:
+    """No write waits for the one before."""
 
 
 def _taken(_: Delivery) -> int:
