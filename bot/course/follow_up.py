@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +28,8 @@ CI_ROUNDS_AT_MOST: Final = 2
 _CHECKS_WITHIN: Final = timedelta(minutes=30)  # checks that have not ended by then are not waited for
 _LOOK_AGAIN: Final = timedelta(minutes=1)
 _FAILED: Final = ("failure", "error")
+# Without a server, our own jobs are checks of the commit too, all of GitHub Actions: the workflow names them so.
+_OWN_JOB: Final = re.compile(r" / ticketsmith (?:look|receive|work|publish)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +128,7 @@ class FollowUps:
         if course.ci_head == course.pushed:
             return NoHold(why="the checks of this commit were answered before")
         checks = self._errand.forge.checks(self._errand.ref, course.pushed)
-        foreign = [one for one in checks if one.app_id != self._errand.app_id]
+        foreign = [one for one in checks if one.app_id != self._errand.app_id and not _OWN_JOB.search(one.name)]
         if self._still_running(foreign):  # one that was red may run anew, and one job speaks for all of a commit
             return Waits(until=self._errand.now() + _LOOK_AGAIN, why="other checks still run")
         failed = [one for one in foreign if one.failed]
