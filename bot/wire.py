@@ -85,6 +85,12 @@ class Wire(HttpToolsProtocol):
 
     # --- How it ends -----------------------------------------------------------------------------------------------
 
+    def on_response_complete(self) -> None:
+        # Nobody reads what is still to come of the body, and no clock runs for it: it could come for ever.
+        if not self._in_head:
+            self.transport.close()
+        super().on_response_complete()
+
     def send_400_response(self, msg: str) -> None:
         """The end of the connection: at once, or after the answer to a request that came whole."""
         self._deaf = True

@@ -7,13 +7,13 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from bot.book import Book
 from bot.webhooks import PATH
-from bot.wire import HEAD_AT_MOST, HEADERS_AT_MOST, is_plain
+from bot.wire import HEAD_AT_MOST, is_plain
 from tests.bot import payloads as p
 from tests.bot.books import make_book
 from tests.bot.served import Served, headers, served, talk
@@ -241,75 +241,3 @@ def test_what_is_said_while_a_delivery_waits_for_the_disk_does_not_harm_it(tmp_p
 
         assert statuses(answers) == [b"202"]
         assert server.kept()[0] == 1
-
-
-# --- What has no end -----------------------------------------------------------------------------------------------
-
-
-def many_lines(count: int) -> list[str]:
-    """Headers of a delivery, so many of them."""
-    others = [HOST, LENGTH, CLOSE]
-    return [*others, *(f"X-{at}: y" for at in range(count - len(others) - len(headers(BODY))))]
-
-
-@pytest.mark.parametrize(
-    ("count", "status"), [(HEADERS_AT_MOST, b"202"), (HEADERS_AT_MOST + 1, b"400"), (5_000, b"400")]
-)
-def test_b10_more_headers_than_anybody_needs_are_refused(server: Served, count: int, status: bytes) -> None:
-    assert statuses(talk(server, said(*many_lines(count)))) == [status]
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        [said(HOST, LENGTH, f"X: {'y' * HEAD_AT_MOST}")],
-        [said(HOST, LENGTH, first=f"POST {PATH}?{'y' * HEAD_AT_MOST} HTTP/1.1")],
-        [b"POST ", *[b"/" * 1_000] * 40],
-        [b"POST / HTTP/1.1\r\nX: ", *[b"y" * 1_000] * 40],
-        [b"POST / HTTP/1.1\r\n", *[b"y" * 1_000] * 40],
-        [b"\r\n" * 500] * 40,
-    ],
-    ids=lambda _: "",
-)
-def test_b10_a_head_without_an_end_is_refused_when_it_is_too_large(server: Served, parts: list[bytes]) -> None:
-    assert statuses(talk(server, *parts, pause=0.002)) == [b"400"]
-
-
-@pytest.mark.parametrize("before", [b"", said(HOST, LENGTH)])
-@pytest.mark.parametrize("begun", [b"POST", b"\r\n", b"POST / HTTP/1.1\r\nHost: x\r\n"])
-def test_sec_3_a_head_that_does_not_come_whole_in_time_ends_the_connection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes, begun: bytes
-) -> None:
-    monkeypatch.setattr("bot.wire.HEAD_SECONDS", 0.4)
-    with served(tmp_path) as server:
-        began = time.monotonic()
-
-        answers = talk(server, before, begun, pause=0.1)
-
-    assert statuses(answers) == ([b"202"] if before else [])
-    assert time.monotonic() - began < 7
-
-
-def test_a_line_end_after_a_delivery_does_not_end_the_wait_for_its_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.wire.HEAD_SECONDS", 0.1)
-    book = make_book(tmp_path)
-    with served(tmp_path) as server:
-        answers = locked_out(book, server, said(HOST, LENGTH, CLOSE), b"\r\n")
-
-    assert statuses(answers) == [b"202"]
-
-
-def test_more_connections_than_can_be_served_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.wire.CONNECTIONS_AT_MOST", 3)
-    with served(tmp_path) as server:
-        idle: list[Any] = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(2)]
-        crowded = talk(server, said(HOST, LENGTH))
-        for one in idle:
-            one.close()
-        deadline = time.monotonic() + 10
-        while statuses(free := talk(server, said(HOST, LENGTH, CLOSE))) != [b"202"] and time.monotonic() < deadline:
-            time.sleep(0.05)
-
-    assert (statuses(crowded), statuses(free)) == ([b"503"], [b"202"])
