@@ -19,6 +19,7 @@ _UNKNOWN_NAME: Final = re.compile(
     r"name '(\w+)' is not defined|module '[\w.]+' has no attribute '(\w+)'|cannot import name '(\w+)'"
     r"|unexpected keyword argument '(\w+)'"
 )
+_ATTRIBUTE_OF_NONE: Final = re.compile(r"'NoneType' object has no attribute '(\w+)'")
 
 
 def frames(text: str) -> list[tuple[str, int]]:
@@ -59,6 +60,11 @@ def hints(*texts: str) -> tuple[str, ...]:
 def unknown_names(text: str) -> frozenset[str]:
     """Names that Python itself says are wrong where they stand: not defined, not in a module, no parameter."""
     return frozenset(name for found in _UNKNOWN_NAME.findall(text) for name in found if name)
+
+
+def attributes_of_none(text: str) -> frozenset[str]:
+    """Attributes that were asked of None."""
+    return frozenset(_ATTRIBUTE_OF_NONE.findall(text))
 
 
 def names_at_fault(text: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Final
 from stages.agents.embedded import call
 from stages.offline.account import exceptions, frames, functions, same_file
 from stages.offline.body import Body
-from stages.offline.job import HURRY_SECONDS
+from stages.offline.job import LOOK_SECONDS
 from stages.offline.paths import is_test_file
 from stages.offline.reproduction import new_tests, snippets
 from stages.offline.results import Hits, Seen
@@ -77,7 +77,7 @@ def _run_red(body: Body, red: Sequence[str], also: Sequence[str]) -> Steps[Seen 
     if set(red) & set(body.checks):
         (found,) = yield from runs(run(next(name for name in red if name in body.checks)))
     else:
-        (found,) = yield from runs(run(body.check, [*red, *also], coverage=True, seconds=HURRY_SECONDS))
+        (found,) = yield from runs(run(body.check, [*red, *also], coverage=True, seconds=LOOK_SECONDS))
     return found
 
 
@@ -92,7 +92,7 @@ def _known(body: Body, suspects: Sequence[Suspect], hits: Mapping[str, Hits]) ->
 
 
 def _alone(body: Body, test: str) -> Steps[Mapping[str, Hits]]:
-    (found,) = yield from runs(run(body.check, [test], coverage=True, seconds=HURRY_SECONDS))
+    (found,) = yield from runs(run(body.check, [test], coverage=True, seconds=LOOK_SECONDS))
     return found.hits if found is not None else {}
 
 

@@ -13,8 +13,8 @@ from stages.offline.paths import is_test_file
 from stages.offline.results import Hits, Seen
 from stages.offline.steps import Steps, run, runs
 
-HURRY_SECONDS: Final = 2
-"""What a test may take while a repair is looked for; one that takes long at the base has more."""
+LOOK_SECONDS: Final = 2
+"""What a test may take where its lines are watched; one that takes long at the base has more."""
 FILES_AT_MOST: Final = 12
 """Files that are read for one repair: those that the failing test runs."""
 
@@ -84,8 +84,8 @@ class Base:
 
 def look(body: Body, job: Job, undo: Sequence[Call]) -> Steps[Base]:
     """Run the tests with coverage, and the whole check once for what other tests run."""
-    whole = (run(job.check, coverage=True, seconds=HURRY_SECONDS),) if body.test else ()
-    first_run = job.run(coverage=True, seconds=HURRY_SECONDS)
+    whole = (run(job.check, coverage=True, seconds=LOOK_SECONDS),) if body.test else ()
+    first_run = job.run(coverage=True, seconds=LOOK_SECONDS)
     found = [one for one in (yield from runs(*undo, first_run, *whole)) if one is not None]
     if not found:
         return Base(failed={}, hits={})

@@ -25,6 +25,9 @@ _CALLED_AT_IMPORT: Final = 0.3
 _FLOOR: Final = 0.1
 _NAMED: Final = 1.0
 """Added to the rank of what takes a name away that Python says is wrong: more than any rank is."""
+_ASKED: Final = 5.0
+"""Times the rank of what asks for None before the line asks something of it."""
+_NONE_FIRST: Final = re.compile(r"([\w.\[\]]+) is (?:None or|not None and) ")
 _IN_RAISE: Final = 0.4
 """Of a statement that raises, beside others: what is wrong is mostly why it is reached, not what it says."""
 
@@ -116,19 +119,36 @@ def _raises(statement: cst.CSTNode) -> bool:
     return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[-1], cst.Raise)
 
 
-def ranked(sources: Sequence[Program], suspicion: Suspicion, unknown: frozenset[str] = frozenset()) -> list[Candidate]:
+def ranked(
+    sources: Sequence[Program],
+    suspicion: Suspicion,
+    unknown: frozenset[str] = frozenset(),
+    of_none: frozenset[str] = frozenset(),
+) -> list[Candidate]:
     """All candidates, the best first: weight of the template × (0.1 + suspicion) / √(candidates of this template).
 
     Among equals the smaller edit comes first, then the order of templates and of the text. `unknown` are names that the
-    failure says are wrong where they stand: what takes one away goes before everything else.
+    failure says are wrong where they stand: what takes one away goes before everything else. `of_none` are attributes
+    that were asked of None: what asks for None first, in the line itself, goes before others of its kind.
     """
-    candidates = [
-        replace(one, rank=one.rank + _NAMED) if unknown and _takes_away(one, unknown) else one
-        for made in _by_template(sources, suspicion)
-        for one in made
-    ]
+    candidates = [_led(one, unknown, of_none) for made in _by_template(sources, suspicion) for one in made]
     candidates.sort(key=lambda one: (-one.rank, len(one.splice.text)))
     return candidates
+
+
+def _led(one: Candidate, unknown: frozenset[str], of_none: frozenset[str]) -> Candidate:
+    if unknown and _takes_away(one, unknown):
+        return replace(one, rank=one.rank + _NAMED)
+    if of_none and _asks_for_none(one, of_none):
+        return replace(one, rank=one.rank * _ASKED)
+    return one
+
+
+def _asks_for_none(one: Candidate, attributes: frozenset[str]) -> bool:
+    """True for `x is None or …` where the line says `x.attribute`."""
+    asked = _NONE_FIRST.match(one.splice.text)
+    line = "\n".join(one.source.lines[one.splice.start[0] - 1 : one.splice.end[0]])
+    return asked is not None and any(f"{asked[1]}.{attribute}" in line for attribute in attributes)
 
 
 def _takes_away(one: Candidate, unknown: frozenset[str]) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from stages.agents.embedded import Call, call
-from stages.offline.account import hints, names_at_fault, traceback_lines, unknown_names
+from stages.offline.account import attributes_of_none, hints, names_at_fault, traceback_lines, unknown_names
 from stages.offline.body import Body
 from stages.offline.candidate import Candidate
-from stages.offline.job import FILES_AT_MOST, HURRY_SECONDS, Job, job_of, look
+from stages.offline.job import FILES_AT_MOST, Job, job_of, look
 from stages.offline.lessons import Taught, taught
 from stages.offline.paths import is_test_file
 from stages.offline.ranking import Suspicion, ranked
@@ -20,8 +20,10 @@ from stages.offline.steps import Steps, files_that_define, focused, programs, re
 
 _NEAR_LINES: Final = 60
 """How far from the line of a lesson its edit is looked for: the file may have grown above it since."""
-_LATE_AT_MOST: Final = 5
-"""Candidates that get more time at the end: most of those that do not end in a hurry never do."""
+_HURRY_SECONDS: Final = 1
+"""What a test may take with a candidate; one that takes long at the base has more. Most that take longer never end."""
+_LATE_AT_MOST: Final = 4
+"""Candidates that have their whole time at the end: on a busy machine one second may not be enough for a right one."""
 _SAME: Final = 3
 """Lines between where a hunk of a diff begins and the first line that an edit changes, at most."""
 _AGAIN_AT_LEAST: Final = 100
@@ -55,6 +57,11 @@ class Attempt:
     @property
     def undo(self) -> tuple[Call, ...]:
         return (_edit(self.applied, undo=True),) if self.applied else ()
+
+    @property
+    def late_turn(self) -> bool:
+        """True when what is left of the runs is for those that did not end in a hurry."""
+        return self.over or self.ran >= self.at_most - min(len(self.late), _LATE_AT_MOST)
 
     @property
     def over(self) -> bool:
@@ -120,7 +127,8 @@ def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tu
     texts = yield from read_files(paths)
     sources = programs(texts, hints(body.ticket, base.account), focused(texts, base.red_lines))
     suspicion = Suspicion(sources, base.hits, traceback_lines(base.account, list(texts)))
-    order = list(_distinct(ranked(sources, suspicion, unknown_names(base.account))))
+    account = base.account
+    order = list(_distinct(ranked(sources, suspicion, unknown_names(account), attributes_of_none(account))))
     start = next((place + 1 for place, one in enumerate(order) if _is_held(one, body)), 0)
     attempt.at_most = max(_AGAIN_AT_LEAST, attempt.at_most - start) if start else attempt.at_most
     return job, (yield from _try_all(_in_turn(order, start, lessons, body), job, attempt))
@@ -162,11 +170,11 @@ def _among(one: Candidate, digests: frozenset[str]) -> bool:
 
 def _try_all(order: Iterator[Candidate], job: Job, attempt: Attempt) -> Steps[Candidate | None]:
     for one in order:
-        if attempt.over:
+        if attempt.late_turn:
             break
         if not one.works_as_python or one.change is None:
             continue
-        if (yield from _does(one, job, attempt, seconds=HURRY_SECONDS)):
+        if (yield from _does(one, job, attempt, seconds=_HURRY_SECONDS)):
             return one
     for one in attempt.late[:_LATE_AT_MOST]:
         if not attempt.over and (yield from _does(one, job, attempt)):

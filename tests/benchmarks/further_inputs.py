@@ -1,15 +1,17 @@
-"""Do two versions of a QuixBugs program do the same on further inputs? Run by path, sandboxed; imports nothing of ours.
+"""Do two versions of a small program do the same on further inputs? Run by path, sandboxed; imports nothing of ours.
 
-Standard input is a JSON object: `name` of the function, texts `reference`, `patched` and `node` (the module of nodes),
-`inputs` from the tests, `seed`. Standard output is one: on how many inputs the reference gave an answer, and on how
-many of those the patched one gave another. Inputs are those of the tests, changed at random within their order, sign
-and alphabet; graphs and linked lists are made at random.
+Standard input is a JSON object: `name` of the function, texts `reference`, `patched` and, for QuixBugs, `node` (the
+module of nodes), `inputs` from the tests or else `check`, the text of a function that asserts what its argument gives,
+and `seed`. Standard output is one: on how many inputs the reference gave an answer, and on how many of those the
+patched one gave another. Inputs are those of the tests, changed at random within their order, sign and alphabet;
+graphs and linked lists are made at random.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+import math
 import random
 import signal
 import sys
@@ -20,6 +22,7 @@ from typing import Any
 INPUTS = 120
 _SECONDS = 0.5  # for one answer: the reference takes milliseconds
 _ITEMS_AT_MOST = 5_000
+_ASKED_AT_MOST = INPUTS // 2  # the other half is made of them
 _NODES_AT_MOST = 7
 
 
@@ -31,13 +34,14 @@ def main() -> None:
     """Read, compare, write."""
     asked = json.load(sys.stdin)
     sys.setrecursionlimit(3_000)
-    node = _module("node", asked["node"])
+    node = _module("node", asked.get("node", "Node = None"))
     sys.modules["node"] = node
     reference, patched = (getattr(_module(kind, asked[kind]), asked["name"]) for kind in ("reference", "patched"))
     chance = random.Random(asked["seed"])
+    inputs = asked["inputs"] if "inputs" in asked else _asked_for(reference, asked["check"])
     answered = different = 0
     for number in range(INPUTS):
-        given = _given(asked["name"], asked["inputs"], node.Node, chance, number)
+        given = _given(asked["name"], inputs, node.Node, chance, number)
         right = _answer(reference, asked["name"], copy.deepcopy(given))
         if right is not None:
             answered += 1
@@ -49,6 +53,23 @@ def _module(name: str, text: str) -> Any:
     module = ModuleType(name)
     exec(compile(text, name, "exec"), module.__dict__)
     return module
+
+
+def _asked_for(reference: Any, check: str) -> list[list[Any]]:
+    """What a function `check` calls its argument with."""
+    asked: list[list[Any]] = []
+
+    def heard(*given: Any) -> Any:
+        asked.append(copy.deepcopy(list(given)))
+        return reference(*given)
+
+    namespace: dict[str, Any] = {**reference.__globals__, reference.__name__: heard}
+    try:
+        exec(compile(check, "check", "exec"), namespace)
+        namespace["check"](heard)
+    except Exception:  # noqa: BLE001 - what was asked for until then will do
+        pass
+    return asked[:_ASKED_AT_MOST]
 
 
 def _answer(function: Any, name: str, given: list[Any]) -> Any:
@@ -98,6 +119,15 @@ def _same(name: str, right: Any, answer: Any, given: list[Any]) -> bool:
         place = {value: number for number, value in enumerate(order)}
         edges = [(one.value, other.value) for one in given[0] for other in one.outgoing_nodes]
         return sorted(order) == sorted(one.value for one in given[0]) and all(place[a] < place[b] for a, b in edges)
+    return _near(right[1], answer[1])
+
+
+def _near(right: Any, answer: Any) -> bool:
+    """Equal, but for how far numbers with a point are exact."""
+    if isinstance(right, float) and isinstance(answer, float):
+        return right == answer or math.isclose(right, answer, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(right, list) and isinstance(answer, list):
+        return len(right) == len(answer) and all(map(_near, right, answer))
     return bool(right == answer)
 
 
@@ -123,7 +153,11 @@ def _changed(value: Any, chance: random.Random) -> Any:
         case int():
             return max(min(value, 0 if value < 1 else 1), value + chance.choice((-2, -1, 0, 0, 1, 2, 3)))
         case float():
-            return value
+            return value * chance.choice((0.5, 1, 1, 2))
+        case tuple():
+            return tuple(_changed(one, chance) for one in value)
+        case dict():
+            return {_changed(key, chance): _changed(one, chance) for key, one in value.items()}
         case str():
             return _text(value, chance)
         case list():

@@ -1,6 +1,7 @@
-"""What a lesson is worth: `python -m tests.benchmarks.lessons_effect [--defects N] [--pairs N] [--json]`.
+"""What a lesson is worth: `python -m tests.benchmarks.lessons_effect [--set SET] [--pairs N] [--json]`.
 
-Mutants are repaired as in `repairs` until some had a first attempt that the gate held. Then the same failure is
+Mutants, or the tuning half of what `carried` draws, are repaired as in `repairs` until some had a first attempt that
+the gate held. Then the same failure is
 reported once more: the first patch was merged and verified, and the failure is still there on a maintenance branch.
 Once it is reported to the program as the first run left it, once to a copy that differs in one thing: no lesson is
 eligible. What counts is how many tool calls the second run takes.
@@ -29,7 +30,7 @@ from memory.index import FtsSearch
 from memory.recall import Recall, Shelf
 from memory.types import Chunk, Eligible, MemoryQuery, MemoryVersion
 from stages.git import Git
-from tests.benchmarks import mutants
+from tests.benchmarks import carried, mutants
 from tests.benchmarks.cases import CANDIDATE_RUNS, Case
 from tests.benchmarks.pipeline import Worked, app, merge, repository, work
 from tests.benchmarks.repairs import corpus_folder
@@ -115,7 +116,9 @@ def pair(case: Case, folder: Path) -> Pair | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print one line for each pair, and the median of the ratios."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.lessons_effect", description=__doc__)
-    parser.add_argument("--defects", type=int, default=DEFECTS, help="mutants to look for held attempts in")
+    parser.add_argument("--set", choices=("mutants", "carried"), default="mutants")
+    parser.add_argument("--defects", type=int, default=DEFECTS, help="defects to look for held attempts in")
+    parser.add_argument("--only", nargs="*", default=(), help="programs of HumanEvalPack")
     parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs that are enough")
     parser.add_argument("--json", action="store_true")
@@ -133,14 +136,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _pairs(folder: Path, given: argparse.Namespace, console: Console) -> Iterator[Pair]:
-    for one in islice(mutants.Corpus(folder).mutants(), given.skip, given.skip + given.defects):
-        found = pair(one.case, folder / "work")
+    for one in islice(_cases(folder, given), given.skip, given.skip + given.defects):
+        found = pair(one, folder / "work-of-lessons")
         if found is None:
             console.print(f"not held: {one.name}", highlight=False)
             continue
         calls = f"{found.told.tools} tool calls with the lesson, {found.untold.tools} without"
         console.print(f"{found.ratio:.2f}  {calls}, {found.first.tools} the first time  {one.name}", highlight=False)
         yield found
+
+
+def _cases(folder: Path, given: argparse.Namespace) -> Iterator[Case]:
+    if given.set == "mutants":
+        yield from (one.case for one in mutants.Corpus(folder).mutants())
+        return
+    found = carried.file({"BENCH_CORPUS": str(folder)})
+    if isinstance(found, str):
+        raise SystemExit(f"skipped: {found}")
+    yield from carried.cases(found, half="tuning", only=given.only)
 
 
 if __name__ == "__main__":

@@ -73,14 +73,20 @@ def _same(home: Path, name: str, path: str, reference: str, patched: Mapping[str
     data = home / "json_testcases" / f"{name}.json"
     lines = data.read_text("utf-8").splitlines() if data.is_file() else []
     inputs = [json.loads(line)[0] for line in lines if line.strip()]
-    asked: dict[str, Any] = {
-        "name": name,
-        "reference": reference,
-        "patched": patched[path],
-        "node": (home / "python_programs" / "node.py").read_text("utf-8"),
-        "inputs": [one if isinstance(one, list) else [one] for one in inputs],
-        "seed": SEED,
-    }
+    return compared(
+        name=name,
+        reference=reference,
+        patched=patched[path],
+        node=(home / "python_programs" / "node.py").read_text("utf-8"),
+        inputs=[one if isinstance(one, list) else [one] for one in inputs],
+    )
+
+
+def compared(**asked: Any) -> bool | None:
+    """Whether a patched program does what its reference does, on inputs made of those of its tests, in the sandbox.
+
+    `asked` is what the script asks for. None when the reference answers none of them, and when it cannot be run.
+    """
     python = Path(sys.executable)
     with tempfile.TemporaryDirectory() as tree:
         ran = choose("auto", trusted=False).run(
@@ -88,11 +94,11 @@ def _same(home: Path, name: str, path: str, reference: str, patched: Mapping[str
                 arguments=(str(python), "-s", "-P", "-B", str(_SCRIPT)),
                 tree=Path(tree),
                 readable=(*needed_by(python), _SCRIPT),
-                stdin=json.dumps(asked).encode(),
+                stdin=json.dumps({**asked, "seed": SEED}).encode(),
                 timeout_seconds=_SECONDS_AT_MOST,
             )
         )
     if ran.exit_status != 0:
         return None
-    compared = json.loads(ran.output)
-    return compared["different"] == 0 if compared["answered"] else None
+    found = json.loads(ran.output)
+    return found["different"] == 0 if found["answered"] else None

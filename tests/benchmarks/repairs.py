@@ -1,10 +1,11 @@
-"""What the embedded model repairs: `python -m tests.benchmarks.repairs [--defects N] [--half HALF] [--json]`.
+"""What the embedded model repairs: `python -m tests.benchmarks.repairs [--sets SET …] [--half HALF] [--json]`.
 
 Each defect goes through the whole program, as `ticketsmith fix TICKET --model offline/repair` does it: a repository
 with the defect committed, a ticket with what the failing test says, runner, sandbox, gate. A patch that the gate passes
 is then compared with the text without the defect, which the program never sees.
 
-Archives, the mutation library and QuixBugs are looked for in the folder that BENCH_CORPUS names; see CONTRIBUTING.
+Archives, the mutation library, QuixBugs and HumanEvalPack are looked for in the folder that BENCH_CORPUS names; see
+CONTRIBUTING.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from typing import Final
 
 from rich.console import Console
 
-from tests.benchmarks import mutants, quixbugs
+from tests.benchmarks import carried, mutants, quixbugs
 from tests.benchmarks.cases import Case, Row, tried
 from tests.benchmarks.repair_tables import show, summary
 
 DEFECTS: Final = 12
 """Mutants that `make bench` tries: two of each package. The figures in the README are of more."""
+
+SETS: Final = ("mutants", "quixbugs", "carried")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=140, stderr=given.json)
     rows: list[Row] = []
     with corpus_folder() as folder:
-        work = folder / "work"
+        work = folder / "work-of-repairs"
         for case in _cases(given, folder, console):
             row = tried(case, work)
             rows.append(row)
@@ -53,9 +56,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.repairs", description=__doc__)
     parser.add_argument("--defects", type=int, default=DEFECTS, help="mutants to try")
     parser.add_argument("--half", choices=("tuning", "held-back", "both"), default="held-back")
-    parser.add_argument("--skip", type=int, default=0, help="mutants to leave out before the first one")
-    parser.add_argument("--sets", nargs="*", choices=("mutants", "quixbugs"), default=("mutants", "quixbugs"))
-    parser.add_argument("--only", nargs="*", default=(), help="programs of QuixBugs")
+    parser.add_argument("--skip", type=int, default=0, help="mutants and carried-over defects to leave out at first")
+    parser.add_argument("--carried", type=int, default=None, help="carried-over defects to try: all of the half")
+    parser.add_argument("--sets", nargs="*", choices=SETS, default=("mutants", "quixbugs"))
+    parser.add_argument("--only", nargs="*", default=(), help="programs of QuixBugs and of HumanEvalPack")
     parser.add_argument("--rows", type=Path, help="write what became of each defect to this file, one by one")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args(arguments)
@@ -74,6 +78,13 @@ def _cases(given: argparse.Namespace, folder: Path, console: Console) -> Iterato
             console.print(f"skipped: {home}")
         else:
             yield from quixbugs.cases(home, only=given.only)
+    if "carried" in given.sets:
+        found = carried.file(os.environ)
+        if isinstance(found, str):
+            console.print(f"skipped: {found}")
+        else:
+            last = None if given.carried is None else given.skip + given.carried
+            yield from islice(carried.cases(found, half=given.half, only=given.only), given.skip, last)
 
 
 @contextmanager

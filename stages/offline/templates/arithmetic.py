@@ -114,8 +114,16 @@ class UnarySign(Template):
                 case _:
                     pass
         for number in source.of(cst.Integer, cst.Float):
-            if not isinstance(source.parent(number), cst.UnaryOperation) and number.value not in ("0", "0.0"):
+            if not _has_sign(source, number) and number.value not in ("0", "0.0"):
                 yield source.replace(number, f"-{number.value}")
+
+
+def _has_sign(source: Source, number: cst.Integer | cst.Float) -> bool:
+    """True where a minus is there, would be the other sign of a sum, or the remainder by a number below zero."""
+    parent = source.parent(number)
+    if isinstance(parent, cst.BinaryOperation) and parent.right is number:
+        return isinstance(parent.operator, cst.Add | cst.Subtract | cst.Modulo)
+    return isinstance(parent, cst.UnaryOperation)
 
 
 class RoundedUp(Template):

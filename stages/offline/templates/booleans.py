@@ -22,6 +22,28 @@ class BooleanOperator(Template):
             yield source.token(node.operator, "or" if isinstance(node.operator, cst.And) else "and")
 
 
+class BooleanChain(Template):
+    """All of `a and b and c` at once: `a or b or c`."""
+
+    weight = 0.6
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in source.of(cst.BooleanOperation):
+            kind = type(node.operator)
+            sides = _chained(node, kind)
+            above = source.parent(node)
+            inner = isinstance(above, cst.BooleanOperation) and isinstance(above.operator, kind)
+            if len(sides) > 2 and not inner:
+                word = " or " if kind is cst.And else " and "
+                yield source.replace(node, word.join(source.whole(side) for side in sides))
+
+
+def _chained(node: cst.BaseExpression, kind: type[cst.CSTNode]) -> list[cst.BaseExpression]:
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, kind):
+        return [*_chained(node.left, kind), *_chained(node.right, kind)]
+    return [node]
+
+
 class NotDropped(Template):
     """A `not` taken away."""
 

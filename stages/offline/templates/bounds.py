@@ -14,6 +14,8 @@ from stages.offline.templates.places import is_load, loads
 
 _BOUNDS_AT_MOST: Final = 11
 """Slices tried for one sequence."""
+_WITH_ITEMS: Final = (Kind.LIST, Kind.TEXT, Kind.UNKNOWN)
+_INDEXED_AT_MOST: Final = 4
 
 
 class SliceBound(Template):
@@ -53,11 +55,27 @@ class SliceAdded(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in loads(source):
-            if isinstance(node, cst.Name | cst.Attribute | cst.Call) and _may_be_sequence(source, source.scope, node):
+            if isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.ListComp) and _may_be_sequence(
+                source, source.scope, node
+            ):
                 text = source.cut(node)
                 numbers = _numbers(source, source.scope, node)
                 bounds = ("1:", ":-1", "::-1", *(f"{n}:" for n in numbers), *(f":{n}" for n in numbers))
                 yield from (source.replace(node, f"{text}[{bound}]") for bound in bounds[:_BOUNDS_AT_MOST])
+
+
+class Indexed(Template):
+    """`x[i]` for a name, where i counts the loop around it."""
+
+    weight = 0.35
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in loads(source):
+            if isinstance(node, cst.Name) and (counters := _counters(source, node)) and not _is_item(source, node):
+                scope, function = source.scope, source.function(node)
+                known = [name for name in scope.visible(node) if scope.kind_of(name, function) in _WITH_ITEMS]
+                wanted = [name for name in known if name not in (*counters, "self", "cls")][:_INDEXED_AT_MOST]
+                yield from (source.replace(node, f"{name}[{counter}]") for name in wanted for counter in counters)
 
 
 class IndexDropped(Template):
@@ -69,6 +87,23 @@ class IndexDropped(Template):
         for node in source.of(cst.Subscript):
             if is_load(source, node) and source.within(node, cst.Annotation) is None:
                 yield source.replace(node, source.whole(node.value))
+
+
+def _counters(source: Source, node: cst.CSTNode) -> list[str]:
+    """What the loops around a node count with."""
+    loops = [above for above in source.ancestors(node) if isinstance(above, cst.For)]
+    return [loop.target.value for loop in loops if isinstance(loop.target, cst.Name) and _counts(loop.iter)]
+
+
+def _counts(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range"
+
+
+def _is_item(source: Source, node: cst.CSTNode) -> bool:
+    """True for what is indexed, called, or an index itself."""
+    parent = source.parent(node)
+    called = isinstance(parent, cst.Call) and parent.func is node
+    return called or isinstance(parent, cst.Subscript | cst.Index | cst.Attribute)
 
 
 def _numbers(source: Source, scope: Scope, node: cst.BaseExpression) -> list[str]:

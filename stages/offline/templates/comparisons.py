@@ -17,21 +17,40 @@ _BOUNDARY: Final[dict[type[cst.CSTNode], str]] = {
     cst.GreaterThan: ">=",
     cst.GreaterThanEqual: ">",
 }
+_OPPOSITE: Final[dict[type[cst.CSTNode], tuple[str, ...]]] = {
+    cst.LessThan: (">", ">="),
+    cst.LessThanEqual: (">=", ">"),
+    cst.GreaterThan: ("<", "<="),
+    cst.GreaterThanEqual: ("<=", "<"),
+    cst.Equal: ("!=",),
+    cst.NotEqual: ("==",),
+    cst.Is: ("is not",),
+    cst.IsNot: ("is",),
+    cst.In: ("not in",),
+    cst.NotIn: ("in",),
+}
 _ORDER: Final = ("<", "<=", ">", ">=")
 _LITERALS: Final = (cst.Tuple, cst.List, cst.Set, cst.Dict)
 _SINGLE: Final = ("None", "True", "False", "NotImplemented", "Ellipsis")
 _OTHERS: Final[dict[type[cst.CSTNode], tuple[str, ...]]] = {
-    cst.LessThan: (">", ">=", "==", "!="),
-    cst.LessThanEqual: (">", ">=", "==", "!="),
-    cst.GreaterThan: ("<", "<=", "==", "!="),
-    cst.GreaterThanEqual: ("<", "<=", "==", "!="),
-    cst.Equal: ("!=", *_ORDER, "in", "is"),
-    cst.NotEqual: ("==", *_ORDER, "not in", "is not"),
-    cst.Is: ("is not", "=="),
-    cst.IsNot: ("is", "!="),
-    cst.In: ("not in", "=="),
-    cst.NotIn: ("in", "!="),
+    cst.LessThan: ("==", "!="),
+    cst.LessThanEqual: ("==", "!="),
+    cst.GreaterThan: ("==", "!="),
+    cst.GreaterThanEqual: ("==", "!="),
+    cst.Equal: (*_ORDER, "in", "is"),
+    cst.NotEqual: (*_ORDER, "not in", "is not"),
+    cst.Is: ("==",),
+    cst.IsNot: ("!=",),
+    cst.In: ("==",),
+    cst.NotIn: ("!=",),
 }
+_CONSTANTS: Final = (cst.Integer, cst.Float, cst.SimpleString)
+_IN_COMMON: Final = ("sorted({})", "set({})", "len({})", "abs({})", "str({})", "type({})")
+
+
+def _known(target: cst.ComparisonTarget) -> tuple[str, ...]:
+    """The operators that other templates try in the place of this one."""
+    return (*_OPPOSITE.get(type(target.operator), ()), *_OTHERS.get(type(target.operator), ()))
 
 
 def _targets(source: Source) -> Iterator[tuple[cst.Comparison, cst.ComparisonTarget]]:
@@ -51,10 +70,20 @@ class ComparisonBoundary(Template):
                 yield source.token(target.operator, other)
 
 
-class ComparisonOperator(Template):
-    """Another comparison: `!=` for `==`, `>` for `<`, `not in` for `in`."""
+class ComparisonOpposite(Template):
+    """The comparison that is true where this one is not, and the one that looks the other way."""
 
     weight = 0.8
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for _, target in _targets(source):
+            yield from (source.token(target.operator, other) for other in _OPPOSITE.get(type(target.operator), ()))
+
+
+class ComparisonOperator(Template):
+    """Another comparison: `<` for `==`, `==` for `<`, `==` for `in`."""
+
+    weight = 0.6
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for _, target in _targets(source):
@@ -73,7 +102,7 @@ class IdentityOrMembership(Template):
         for _, target in _targets(source):
             single = isinstance(target.comparator, cst.Name) and target.comparator.value in _SINGLE
             words = ("is", "is not") if single else ("in", "not in", "is", "is not")
-            known = _OTHERS.get(type(target.operator), ())
+            known = _known(target)
             if not isinstance(target.comparator, cst.Integer | cst.Float | cst.Tuple | cst.List | cst.Set):
                 yield from (source.token(target.operator, word) for word in words if word not in known)
 
@@ -87,7 +116,7 @@ class AnyComparison(Template):
         for _, target in _targets(source):
             single = isinstance(target.comparator, cst.Name) and target.comparator.value in _SINGLE
             if isinstance(target.operator, cst.Is | cst.IsNot | cst.In | cst.NotIn) and not single:
-                known = _OTHERS[type(target.operator)]
+                known = _known(target)
                 others = (*_ORDER, "==", "!=", "in", "not in")
                 own = source.cut(target.operator).strip()
                 yield from (source.token(target.operator, other) for other in others if other not in (own, *known))
@@ -104,6 +133,23 @@ class ComparisonSides(Template):
             swaps = isinstance(target.operator, (*_BOUNDARY, cst.In, cst.NotIn)) and not literal
             if swaps and len(comparison.comparisons) == 1:
                 yield source.swap(comparison.left, target.comparator)
+
+
+class BothSides(Template):
+    """What two values have in common compared: `set(x) == set(y)` for `x == y`, and the like."""
+
+    weight = 0.35
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for comparison, target in _targets(source):
+            pair = isinstance(target.operator, cst.Equal | cst.NotEqual) and len(comparison.comparisons) == 1
+            if pair and not isinstance(target.comparator, _CONSTANTS) and not isinstance(comparison.left, _CONSTANTS):
+                start, end = source.outer(comparison.left)[0], source.outer(target.comparator)[1]
+                left, right = source.cut(comparison.left), source.cut(target.comparator)
+                sign = source.cut(target.operator).strip()
+                for shape in _IN_COMMON:
+                    text = f"{shape.format(left)} {sign} {shape.format(right)}"
+                    yield Splice(start, end, text, source.statement(comparison))
 
 
 class ComparisonWidened(Template):

@@ -61,7 +61,8 @@ def plus(text: str, number: int) -> str:
 
 
 class OffByOne(Template):
-    """One more or one less where it is counted: arguments of `range`, indexes, slices, sides of a comparison."""
+    """One more or one less where it is counted: arguments of `range` and of a function's call of itself, indexes,
+    slices, sides of a comparison."""
 
     weight = 0.8
 
@@ -78,6 +79,13 @@ def _counting(source: Source) -> Iterator[cst.BaseExpression]:
         match node:
             case cst.Call(func=cst.Name("range" | "enumerate" | "islice"), args=arguments):
                 yield from (argument.value for argument in arguments)
+            case cst.Call(func=cst.Name(name), args=arguments) if name in source.once(
+                "own names", lambda: _own(source)
+            ):
+                if any(
+                    isinstance(above, cst.FunctionDef) and above.name.value == name for above in source.ancestors(node)
+                ):
+                    yield from (argument.value for argument in arguments)
             case cst.Index(value=value) if not isinstance(value, cst.SimpleString | cst.Tuple):
                 if is_load(source, source.parent(source.parent(node))):  # type: ignore[arg-type]
                     yield value
@@ -88,6 +96,10 @@ def _counting(source: Source) -> Iterator[cst.BaseExpression]:
                     yield from (node.left, right)
             case _:
                 pass
+
+
+def _own(source: Source) -> frozenset[str]:
+    return frozenset(function.name.value for function in source.every(cst.FunctionDef))
 
 
 class OffByOneAnywhere(Template):
@@ -164,4 +176,6 @@ def _near(node: cst.Integer | cst.Float) -> tuple[str, ...]:
         value = float(node.value)
         return tuple(dict.fromkeys(repr(near) for near in (value + 1.0, value - 1.0, value / 10, value * 10, 0.0, 1.0)))
     number = int(node.value, 0)
-    return tuple(str(near) for near in (0, 1, 2, -1, number * 2, number // 2, number * 10, number // 10))
+    return tuple(
+        str(near) for near in (0, 1, 2, -1, number + 2, number - 2, number * 2, number // 2, number * 10, number // 10)
+    )

@@ -75,6 +75,22 @@ class Squared(Template):
                 yield source.replace(node, f"{source.whole(node)} ** 2")
 
 
+class Scaled(Template):
+    """Half of a number, its double, its square and its cube."""
+
+    weight = 0.3
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for node in _operands(source):
+            if source.scope.kind(node) not in (Kind.NUMBER, Kind.UNKNOWN) or isinstance(node, cst.List | cst.ListComp):
+                continue
+            text = source.whole(node)
+            atom = f"({text})" if isinstance(node, cst.BinaryOperation) and not node.lpar else text
+            shapes = ("{} / 2", "{} // 2", "{} * 2", "{} ** 2", "{} ** 3")
+            plain = isinstance(node, cst.Name | cst.Attribute)  # whose square is tried before
+            yield from (source.replace(node, shape.format(atom)) for shape in shapes if not (plain and "** 2" in shape))
+
+
 class Clamp(Template):
     """A value that may not pass another one: `max(0, x)`, and at an assignment the target itself."""
 

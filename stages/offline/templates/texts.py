@@ -14,6 +14,8 @@ from stages.offline.templates.base import Template
 from stages.offline.templates.places import is_docstring
 
 _OTHERS_AT_MOST: Final = 12
+_SIGNS: Final = ("()[]{}<>", " ,;.:-_/", "\"'`")
+"""Signs that stand for one another."""
 """Other texts tried for one text."""
 
 
@@ -39,7 +41,16 @@ def _others(node: cst.SimpleString, known: list[str]) -> list[str]:
     quote, inner = node.prefix + node.quote, node.raw_value
     changed = [inner.strip("X").removesuffix("XX"), inner.lower(), inner.upper(), inner.capitalize(), inner.title()]
     changed += [inner.strip(), inner[:-1], inner[1:], f"{inner} ", ""]
+    if inner.isalpha() and inner != (other := inner.swapcase()):
+        changed += [inner + other]
     made = [f"{quote}{other}{node.quote}" for other in changed]
+    made += [
+        f"{quote}{sign}{node.quote}"
+        for group in _SIGNS
+        if inner and inner in group
+        for sign in group
+        if sign != node.quote
+    ]
     near = sorted(known, key=lambda other: -_likeness(inner, other.strip("\"'")))
     wanted = dict.fromkeys((*near[: _OTHERS_AT_MOST // 2], *made))
     return [other for other in wanted if other.strip("\"'") != inner or other[-1:] not in "\"'"]
