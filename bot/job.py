@@ -23,6 +23,7 @@ class JobKind(StrEnum):
     REMARK = "remark"  # Remark: a person wrote on a labelled issue; an open run reads it, else nothing
     FOLLOW_UP = "follow-up"  # FollowUp: a review, a check or a deployment speaks against our patch
     VERIFY = "verify"  # Deployed: evidence dated after the merge may be there
+    CHECKS = "checks"  # Unchecked: whether checks began on what we pushed
     CLOSED = "closed"  # Closed: an issue, or a pull request of ours, merged or not
     GONE = "gone"  # Gone: nothing can be done there any more
 
@@ -111,6 +112,14 @@ class Deployed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unchecked:
+    """`head` is what was pushed last to the branch of the pull request."""
+
+    pull: int
+    head: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Closed:
     """An issue (`pull` is None) or a pull request of ours."""
 
@@ -128,8 +137,18 @@ class Gone:
     repositories: tuple[int, ...] = ()
 
 
-JobData: TypeAlias = Start | Unlabelled | Command | Remark | FollowUp | Deployed | Closed | Gone
-DATA: Final[tuple[type[JobData], ...]] = (Start, Unlabelled, Command, Remark, FollowUp, Deployed, Closed, Gone)
+JobData: TypeAlias = Start | Unlabelled | Command | Remark | FollowUp | Deployed | Unchecked | Closed | Gone
+DATA: Final[tuple[type[JobData], ...]] = (
+    Start,
+    Unlabelled,
+    Command,
+    Remark,
+    FollowUp,
+    Deployed,
+    Unchecked,
+    Closed,
+    Gone,
+)
 INSTALLATION_WIDE: Final = 0  # a repository's number where a job is about all of them
 
 

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from bot.alone import alone
 from bot.course.beginning import Beginning, Wish
 from bot.course.breaker import came_of, cause_of
+from bot.course.check_run import CheckRun
 from bot.course.course import Course, PullState
 from bot.course.delivery import Delivery
 from bot.course.errand import Errand
@@ -40,6 +41,8 @@ from stages.repository import Repository
 _DONE: Final = TypeAdapter(bool)
 _BASE: Final = "base"  # that it was begun anew because the base moved on
 _MERGED: Final = "its patch was merged"
+_ASKED_LONG_AGO: Final = timedelta(minutes=10)
+"""What waited longer, for its turn or in a pause, may no longer be wanted: that is asked before it costs anything."""
 _HELD_BY_ANOTHER: Final = timedelta(seconds=10)
 
 
@@ -49,6 +52,7 @@ class Advance:
     def __init__(self, errand: Errand, mirrors: Mirrors) -> None:
         self._errand, self._mirrors = errand, mirrors
         self._may, self._leaving = May(errand), Leaving(errand)
+        self._check_run = CheckRun(errand)
         self._beginning, self._pausing = Beginning(errand, mirrors), Pausing(errand)
 
     def work(self, run_id: RunId, wish: Wish) -> Outcome:
@@ -100,6 +104,11 @@ class Advance:
         if run.state is not RunState.PUBLISHED or self._errand.is_sent_back(run):
             if course.pushed or run.state is not RunState.WORKING:  # else it was marked when it was announced
                 self._errand.mark(run.id, course.number, OwnLabel.WORKING)
+            again = course.pushed is not None and self._errand.is_sent_back(run)
+            if again or self._errand.now() - self._errand.job.at > _ASKED_LONG_AGO:
+                self._may.act(course)
+            if again:
+                self._softly(run, lambda: self._check_run.begin(run, course))
             run = self._errand.steps.each_time(CourseStep.PURSUE, lambda: self._pursued(run, course))
         self._errand.fence.check(run.id)
         course = self._errand.courses.of(run.id) or course

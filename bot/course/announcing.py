@@ -8,8 +8,10 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from bot.course.admission import Admitted, Answered, Refusal, admit
+from bot.course.beginning import WITHDRAWN
 from bot.course.course import Course
 from bot.course.errand import Errand
+from bot.course.markdown import code
 from bot.course.pausing import Pausing
 from bot.course.points import CourseStep
 from bot.course.steps import JobSteps
@@ -70,19 +72,34 @@ class Announcing:
             course = self._errand.course
             if course is not None and not self.begins_anew(course):
                 return course.run
-            return self._announced() or errand.app.stores.runs.new_id()
+            waiting = self._waiting()
+            return waiting[1] if waiting else errand.app.stores.runs.new_id()
 
         return RunId(errand.once(CourseStep.IDENTITY, RUN, chosen))
 
-    def _announced(self) -> str:
-        """The run that another job of this issue announced, and that waits for its turn."""
+    def withdraw(self) -> Outcome | None:
+        """Have what was announced and has not begun never begin; None where there is no such thing."""
+        errand, found = self._errand, self._waiting()
+        if found is None:
+            return None
+        _, run = found
+        errand.show(run, errand.number, f"**Stopped before it began.**\n\nRun {code(run)}.\n")
+        errand.mark(run, errand.number, OwnLabel.DROPPED)
+        while found:  # a `retry` may wait beside the label
+            errand.jobs.done(found[0], WITHDRAWN)
+            found = self._waiting()
+        errand.answer(f"Run {code(run)} had not begun, and will not.")
+        return Settled(outcome=WITHDRAWN)
+
+    def _waiting(self) -> tuple[int, RunId] | None:
+        """Another job of this issue, with the run that it announced, and that waits for its turn."""
         errand = self._errand
         others = (one for one in errand.jobs.of_issue(errand.ref.id, errand.number) if one.id != errand.job.id)
         for other in others:
             run = JobSteps(errand.app.book, other.id).kept(CourseStep.IDENTITY, RUN)
             if run and other.state is JobState.TAKEN and errand.app.stores.runs.find(RunId(run)) is None:
-                return run
-        return ""
+                return other.id, RunId(run)
+        return None
 
     def begins_anew(self, course: Course | None) -> bool:
         return course is None or not self._errand.run(course.run).open

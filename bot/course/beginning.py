@@ -21,6 +21,7 @@ from bot.course.points import CourseStep
 from bot.engine.outcome import Outcome, Settled, Waits
 from bot.errors import AlreadyOpen, BotError, LetGo
 from bot.forge.errors import ForgeFault
+from bot.job import JobState
 from bot.leaving import sentence
 from bot.outbox.types import OwnLabel
 from bot.run import Run
@@ -32,6 +33,7 @@ from stages.remote import RemoteFault
 from stages.repository import Repository, RepositoryFault
 from stages.ticket import Comment, Ticket
 
+WITHDRAWN: Final = "stopped before it began"
 _MIRRORED: Final = TypeAdapter(Mirrored)
 
 
@@ -54,7 +56,10 @@ class Beginning:
         """The run, written down; what becomes of the job where it cannot begin."""
         errand = self._errand
         try:
-            return self._opened(run_id, wish)
+            mirrored = self.mirrored()
+            if errand.jobs.get(errand.job.id).state is JobState.DONE:  # while it waited, or was fetched
+                return Settled(outcome=WITHDRAWN)
+            return self._opened(run_id, wish, mirrored)
         except AlreadyOpen as other:
             return Settled(outcome=f"joined: {other}")
         except (ForgeFault, RemoteFault) as fault:
@@ -88,10 +93,9 @@ class Beginning:
         parking = parking_of(fault, self._errand.now())
         return cause_of(parking) if parking else type(fault).__name__
 
-    def _opened(self, run_id: RunId, wish: Wish) -> Run:
+    def _opened(self, run_id: RunId, wish: Wish, mirrored: Mirrored) -> Run:
         errand, admitted = self._errand, wish.admitted
         assert admitted is not None, "a run begins with an issue"
-        mirrored = self.mirrored()
         number = errand.number
         ticket = Ticket(
             id=errand.ticket,

@@ -22,6 +22,7 @@ class PullState(StrEnum):
 class Course:
     """One run on GitHub. `base` is the branch that its pull request is for; `pushed` the commit that we pushed last.
 
+    `unchecked` is the commit of which the pull request says that nothing checks it.
     `actor` asked for it: with the label, or `commanded` by a comment. With `hands_off`, a person took the branch over.
     """
 
@@ -39,5 +40,6 @@ class Course:
     hands_off: bool = False
     ci_rounds: int = 0
     ci_head: CommitId | None = None
+    unchecked: CommitId | None = None
     merged: CommitId | None = None
     merged_at: datetime | None = None

@@ -8,13 +8,13 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from bot.app_settings import PublishMode
+from bot.course.check_run import CheckRun
 from bot.course.course import Course, PullState
 from bot.course.errand import Errand
 from bot.course.errors import RuleRefusesPush
 from bot.course.evidence import Evidence, gather
 from bot.course.may import May
-from bot.course.mode import Mode, mode_for
+from bot.course.mode import Mode
 from bot.course.placing import (
     BRANCHES_AT_MOST,
     Branch,
@@ -28,8 +28,10 @@ from bot.course.placing import (
     placed,
 )
 from bot.course.points import CourseStep
-from bot.course.texts import Now, gate_lines, pull_body, pull_title
-from bot.outbox.types import CheckStatus, Conclusion, ForeignCommits, OwnLabel, Pushed, RuleRefused
+from bot.course.pull import mode_of, put_pull
+from bot.course.silence import watch_checks
+from bot.course.texts import Now
+from bot.outbox.types import ForeignCommits, OwnLabel, Pushed, RuleRefused
 from bot.run import Run
 from memory.types import CommitId
 from stages.repository import Repository
@@ -77,8 +79,7 @@ class Delivery:
     def deliver(self, run: Run, course: Course) -> Course:
         """Raises RuleRefusesPush, and what `May.act` and the outbox raise."""
         evidence = gather(self._errand.app.stores, run)
-        edits = evidence.judged.edits if evidence.judged else ()
-        mode = mode_for(self._errand.settings.mode, (edit.path for edit in edits), private=course.private)
+        mode = mode_of(self._errand, course, evidence)
         self._may.act(course)
         note = ""
         if mode.pushes:
@@ -86,8 +87,10 @@ class Delivery:
         pushed = mode.pushes and course.pushed is not None and not note
         if pushed and mode.pulls:
             course = self._pull(run, course, evidence, mode)
+            self._errand.steps.each_time(CourseStep.WATCH, lambda: watch_checks(self._errand, course))
         if pushed:
-            self._check(run, course, evidence)
+            self._may.act(course)
+            CheckRun(self._errand).passed(run, course, evidence)
         self._errand.mark(run.id, course.number, OwnLabel.PR if pushed else OwnLabel.HELD)
         self._errand.tell(run, course, Now(note=note), mode)
         return course
@@ -166,39 +169,13 @@ class Delivery:
 
         return self._errand.once(CourseStep.PUSH, _PUSHED, effect, of=of)
 
-    # --- Pull request and check run --------------------------------------------------------------------------------
+    # --- Pull request ----------------------------------------------------------------------------------------------
 
     def _pull(self, run: Run, course: Course, evidence: Evidence, mode: Mode) -> Course:
-        body = pull_body(run, course, evidence, mode.why)
-
         def effect() -> int:
             self._may.act(course)
-            draft = mode.mode is PublishMode.DRAFT
-            errand = self._errand
-            return errand.outbox.pull(
-                run.id, errand.ref, course.branch, course.base, pull_title(run), body, draft=draft, issue=course.number
-            ).number
+            return put_pull(self._errand, run, course, evidence, mode)
 
         of = f"{run.generation}.{run.attempt}.{course.branch}"
         number = self._errand.once(CourseStep.PULL, _NUMBER, effect, of=of)
         return self._errand.courses.change(run.id, pull=number, pull_state=PullState.OPEN.value)
-
-    def _check(self, run: Run, course: Course, evidence: Evidence) -> None:
-        commit = course.pushed
-        assert commit is not None
-
-        def effect() -> int:
-            self._may.act(course)
-            errand = self._errand
-            return errand.outbox.check(
-                run.id,
-                errand.ref,
-                commit,
-                CheckStatus.COMPLETED,
-                Conclusion.SUCCESS,
-                "The gate passed",
-                "\n".join(["What code saw of the patch:", "", *gate_lines(evidence)]),
-                issue=course.number,
-            )
-
-        self._errand.once(CourseStep.CHECK, _NUMBER, effect, of=commit)

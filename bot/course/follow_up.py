@@ -53,6 +53,8 @@ class FollowUps:
     def receive(self, course: Course) -> Outcome:
         """Have the run go on when the patch is sent back."""
         errand, run = self._errand, self._errand.run(course.run)
+        if run.open and errand.steps.kept(CourseStep.SEND_BACK, _SENT):
+            return ToWork()  # this job sent it back, and has waited since, or its process died
         if run.state is RunState.WORKING:
             noted = self._as_note(course) if self._data.reason is FollowUpReason.REVIEW else Settled(outcome="at work")
             return ToWork() if errand.is_sent_back(run) else noted  # a process may have died on the way to the work

@@ -25,6 +25,8 @@ class CourseStep(StrEnum):
     PUSH = "push"
     PULL = "pull"
     CHECK = "check"
+    WATCH = "watch"  # that it is looked at later whether checks began
+    SILENCE = "silence"  # what the pull request says of checks that did not
     COUNT = "count"  # what the run came to, seen from its repository
     JUDGE = "judge"  # the patch where it was merged
     CLOSE = "close"  # our own pull request
@@ -38,6 +40,8 @@ OWN_RECORD: Final = frozenset(
         CourseStep.ANSWER,
         CourseStep.OPEN,
         CourseStep.PURSUE,
+        CourseStep.WATCH,
+        CourseStep.SILENCE,
         CourseStep.COUNT,
         CourseStep.JUDGE,
         CourseStep.TELL,

@@ -106,6 +106,7 @@ def _course(row: CourseRow) -> Course:
         hands_off=row.hands_off,
         ci_rounds=row.ci_rounds,
         ci_head=CommitId(row.ci_head) if row.ci_head else None,
+        unchecked=CommitId(row.unchecked) if row.unchecked else None,
         merged=CommitId(row.merged) if row.merged else None,
         merged_at=row.merged_at,
     )

@@ -11,6 +11,7 @@ from bot.course.announcing import RUN, TOLD, Announcing
 from bot.course.beginning import Wish
 from bot.course.breaker import cause_of
 from bot.course.changes import Changes, Judging
+from bot.course.check_run import CheckRun
 from bot.course.commands import Commands, Forget, argument_of
 from bot.course.course import Course
 from bot.course.errand import Errand
@@ -22,10 +23,11 @@ from bot.course.parking import parking_of
 from bot.course.pausing import Pausing
 from bot.course.points import CourseStep
 from bot.course.remarks import receive_remark
+from bot.course.silence import Silence
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
 from bot.errors import LetGo
 from bot.forge.errors import ForgeFault, Gone, Moved, NotThere
-from bot.job import Closed, Deployed, FollowUp, Job, JobKind, Start, StartCause, Unlabelled
+from bot.job import Closed, Deployed, FollowUp, Job, JobKind, Start, StartCause, Unchecked, Unlabelled
 from bot.job import Gone as GoneData
 from bot.outbox.errors import OutboxFault
 from bot.outbox.types import OwnLabel
@@ -96,12 +98,13 @@ class CourseOfJob:
             self._pausing.came(ParkCause.PROGRAM.value)
         course = self._errand.course
         if course is None:
-            self._bury_unbegun(why)
-        elif (run := self._errand.run(course.run)).open:
+            return self._bury_unbegun(why)
+        if (run := self._errand.run(course.run)).open:
             again = f"{why}; `/ticketsmith retry` tries it once more"
             runs = self._errand.app.stores.runs
             parked = runs.set_state(run.id, RunState.PARKED, cause=ParkCause.PROGRAM, reason=again)
             self._softly(run.id, lambda: self._leaving.parked(parked, course, self._pausing.note()))
+        return self._softly(course.run, CheckRun(self._errand).settle)
 
     def _bury_unbegun(self, why: str) -> None:
         """Tell people of a run that was announced, and never began."""
@@ -155,6 +158,9 @@ class CourseOfJob:
                 assert isinstance(job.data, Deployed)
                 judging = Judging(errand, self._mirrors, self._leaving)
                 return judging.deployed(course, job.data.commit) if errand.number else judging.everywhere(job.data)
+            case JobKind.CHECKS:
+                assert isinstance(job.data, Unchecked)
+                return Silence(errand).look(course, job.data)
             case JobKind.CLOSED:
                 assert isinstance(job.data, Closed)
                 return Changes(errand, self._leaving).closed(course, job.data)
@@ -168,7 +174,7 @@ class CourseOfJob:
         argument = argument_of(self._errand.job.data)
         match self._errand.job.kind:
             case JobKind.STOP:
-                return self._commands.stop(course)
+                return self._announcing.withdraw() or self._commands.stop(course)
             case JobKind.FORGET:
                 return self._commands.forget(argument)
             case JobKind.REQUEUE:
@@ -203,6 +209,7 @@ class CourseOfJob:
         if waits := self._held(run):
             return waits
         outcome = Advance(self._errand, self._mirrors).work(run, wish)
+        self._softly(run, CheckRun(self._errand).settle)
         self._pausing.let_go()
         return outcome
 

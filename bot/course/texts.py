@@ -20,6 +20,12 @@ from stages.errors import ParkCause
 _TITLE_AT_MOST: Final = 60
 _SHOWN: Final = 10  # tests, attempts or records in a list
 _DIFF_AT_MOST: Final = 40_000  # characters of a patch in a comment; GitHub's limit is 65,536 for all of it
+_UNCHECKED: Final = (
+    "**Nothing checks this commit yet.** Minutes after it was pushed, no check of the repository's CI had begun on it. "
+    "It may be that its workflows wait for somebody to approve them, below or on the Actions page; that they run for "
+    "no such branch; or that the push was made with the token of a job, for which GitHub starts none: then close this "
+    "pull request and open it again."
+)
 HELP: Final = (
     "`/ticketsmith stop`: end the run, and close its pull request",
     "`/ticketsmith retry`: go on, or begin again, whatever came between",
@@ -145,6 +151,7 @@ def pull_body(run: Run, course: Course, evidence: Evidence, note: str = "") -> s
     lines += [*gate_lines(evidence), "", *_checks(evidence), ""]
     lines += ["## Lessons used", "", *_used(evidence.used), ""]
     lines += ["## What is left", "", *_left(evidence), ""]
+    lines += [_UNCHECKED, ""] if course.unchecked and course.unchecked == course.pushed else []
     asked = f"Asked for by {code(course.actor.login)}; nobody should approve alone what they asked for."
     return "\n".join([*lines, "---", f"Run {code(run.id)}, base {run.base[:12]}. {asked}", ""])
 

@@ -29,9 +29,9 @@ class Checks:
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
 
-    def put(self, run: str, ref: RepositoryRef, sha: str, report: CheckReport) -> CheckRunId:
-        """The run's check on a commit, made or brought up to date."""
-        effect = self._sender.effect(run, "check", ref, sha, Kind.CHECK)
+    def put(self, run: str, ref: RepositoryRef, sha: str, report: CheckReport, of: str = "") -> CheckRunId:
+        """The run's check on a commit, made or brought up to date; `of` tells several on one commit apart."""
+        effect = self._sender.effect(run, f"check {of}".strip(), ref, sha, Kind.CHECK)
         body = self._body(ref, report, effect.key)
         with self._sender.alone(effect):
             return self._put(effect, sha, report, body)

@@ -135,15 +135,16 @@ class Outbox:
         *,
         draft: bool,
         issue: int = 0,
+        there: bool = False,
     ) -> PullInfo:
-        """The open pull request of a branch, made or brought up to date.
+        """The open pull request of a branch, made or brought up to date; with `there`, none is made.
 
         `issue` is the one that `body` may close; 0 for the one that the branch is named for. Raises NotOurs where a
-        person opened one from this branch.
+        person opened one from this branch, or where there should be one and is none.
         """
         named = _ISSUE.search(branch)
         about = issue or (int(named[1]) if named else 0)
-        new = Draft(branch=branch, base=base, title=title, body=body, issue=about, draft=draft)
+        new = Draft(branch=branch, base=base, title=title, body=body, issue=about, draft=draft, there=there)
         return self._pulls.put(run, ref, new)
 
     def close_pull(self, run: str, ref: RepositoryRef, number: int, reason: str) -> None:
@@ -162,8 +163,13 @@ class Outbox:
         annotations: tuple[Annotation, ...] = (),
         *,
         issue: int = 0,
+        of: str = "",
     ) -> CheckRunId:
-        """The run's check run on a commit, made or brought up to date."""
+        """The run's check run on a commit, made or brought up to date.
+
+        One that is completed stays so: GitHub lets none begin again, and shows the newest of a name. `of` names a
+        further one.
+        """
         report = CheckReport(
             status=status,
             conclusion=conclusion,
@@ -172,7 +178,7 @@ class Outbox:
             annotations=annotations,
             issue=issue,
         )
-        return self._checks.put(run, ref, sha, report)
+        return self._checks.put(run, ref, sha, report, of)
 
     def sent(self, run: str) -> tuple[Entry, ...]:
         """What the ledger holds of a run."""

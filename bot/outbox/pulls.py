@@ -24,6 +24,8 @@ class Pulls:
         body = marked(words.body(draft.body, ref, draft.issue, "pull request"), effect.key)
         new = {"title": words.line(draft.title, "title of a pull request"), "body": body, "base": draft.base}
         with self._sender.alone(effect):
+            if draft.there and self._open(ref, draft.branch) is None:
+                raise NotOurs(what=f"the pull request of {draft.branch}")
             self._sender.ledger.intend(effect)
             found = self._sender.once(
                 lambda: self._open(ref, draft.branch),

@@ -73,7 +73,10 @@ class Conclusion(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What a pull request is to be. `issue` is the one that its text may close; `draft` counts when it is made."""
+    """What a pull request is to be. `issue` is the one that its text may close; `draft` counts when it is made.
+
+    What is `there` already is brought up to date, and never made.
+    """
 
     branch: str
     base: str
@@ -81,6 +84,7 @@ class Draft:
     body: str
     issue: int
     draft: bool
+    there: bool = False
 
 
 class AnnotationLevel(StrEnum):

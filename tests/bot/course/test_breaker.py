@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -10,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.course.breaker import PAUSE, PAUSE_AT_MOST, TRIES_WITHIN, Breaker, Came, came_of, cause_of, said
+from bot.course.breakers import BreakerStore
 from bot.course.parking import Parking
+from bot.forge.types import RepositoryRef
 from bot.run import RunState
 from memory.types import DropCause
 from stages.errors import ParkCause
 from tests.bot.course.test_texts import a_run
+from tests.bot.engine.kit import open_book
 from tests.fakes import NOW
 
 TOKEN: Final = ParkCause.TOKEN.value
@@ -138,3 +142,18 @@ def test_r25_every_ending_by_a_drop_is_judged() -> None:
 def test_r25_each_cause_is_said_in_words(cause: str) -> None:
     assert said(cause) != cause
     assert "_" not in said(cause)
+
+
+def test_r25_the_operator_is_told_whether_one_is_tried_just_now(tmp_path: Path) -> None:
+    store = BreakerStore(open_book(tmp_path))
+    ref = RepositoryRef(installation=3, id=70, full_name="shop/till")
+
+    store.change(ref, lambda one: failing(1, 2, 3))
+    waiting = store.paused()
+    store.change(ref, lambda one: one.tried_by(8, NOW, asked=True))
+    (trying,) = store.paused()
+
+    assert [one.name for one in waiting] == ["repository 70"], "nobody has heard of its name"
+    assert "one is tried at " in waiting[0].said()
+    assert "one is tried just now" in trying.said()
+    assert store.of(ref) == trying.breaker

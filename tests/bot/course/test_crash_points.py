@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from typing import Final
 
+from bot.book import utc_now
 from bot.course.points import OWN_RECORD, CourseStep, Moment
+from bot.job import JobKind, NewJob, Unchecked
 from bot.run import RunState
 from tests.bot.children import in_child
+from tests.bot.course.test_silence import WORKFLOW
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, writes
+from tests.github_server.state import Issue
 
 KILLS_AT_MOST: Final = 200
 PLACES: Final = {
@@ -52,17 +57,31 @@ def drain_through_deaths(town: Town, deaths: Deaths) -> int:
 
     while waiting := town.jobs.waiting():
         for job in waiting:
+            town.jobs.taken(job.id)  # one that waits for its time is not waited for here
             while in_child(lambda job=job: work(job.id)) == signal.SIGKILL:  # type: ignore[misc]
                 killed += 1
                 assert killed < KILLS_AT_MOST
     return killed
 
 
+def minutes_later(town: Town, issue: Issue) -> None:
+    """It is time to look whether checks began."""
+    course = town.course(issue)
+    assert course.pull
+    data, at = Unchecked(pull=course.pull, head=course.pushed or ""), utc_now() - timedelta(minutes=6)
+    town.jobs.wish(
+        NewJob(kind=JobKind.CHECKS, ref=town.ref, number=issue.number, subject="later", actor=None, at=at, data=data)
+    )
+
+
 def test_r16_f41_a_death_at_each_place_of_each_step_changes_nothing(found: Callable[..., Town], tmp_path: Path) -> None:
     deaths = Deaths(tmp_path / "deaths")
-    town = found(script=Script.of(refix=writes(text="3\n\n")))
+    town = found(script=Script.of(refix=writes(text="3\n\n")), files=WORKFLOW)
     answered = town.labelled(title="The price is wrong")
     drain_through_deaths(town, deaths)
+    minutes_later(town, answered)
+    drain_through_deaths(town, deaths)
+    assert town.course(answered).unchecked
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
     drain_through_deaths(town, deaths)
     pull = town.pull()

@@ -12,6 +12,7 @@ from bot.engine.outcome import Waits
 from bot.run import RunState
 from memory.slots import hashed
 from memory.types import Hold, Where
+from stages.errors import ParkCause, Parked
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, endings, writes
 from tests.github_server.state import Issue
@@ -129,6 +130,21 @@ def test_r50_a_check_that_never_ends_is_waited_for_half_an_hour(found: Callable[
     town.take_last_again()
 
     assert [hold.failing for hold in holds(town, issue)] == [(hashed("unit tests"),)]
+
+
+def test_f13_a_run_that_was_sent_back_and_waits_goes_on_by_itself_at_its_time(found: Callable[..., Town]) -> None:
+    town = found(script=Script.of(refix=[Parked(cause=ParkCause.TOKEN, reason="no key"), writes(text="3\n\n")]))
+    issue = town.solved()
+    town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
+    (waits,) = town.drain()
+    assert isinstance(waits, Waits)
+    assert town.run(issue).state is RunState.PARKED
+
+    town.take_last_again()
+
+    assert (town.run(issue).state, town.run(issue).attempt) == (RunState.PUBLISHED, 2)
+    assert town.own_labels(issue) == ["ticketsmith:pr"]
+    town.check()
 
 
 def in_half_an_hour(app: App) -> App:

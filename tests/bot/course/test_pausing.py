@@ -20,6 +20,7 @@ from bot.course.office import taking
 from bot.course.points import CourseStep, Moment
 from bot.doctor import Doctor
 from bot.engine.outcome import Outcome, Settled, Waits
+from bot.job import JobState
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
 from stages.prompt import EntryPoint
@@ -172,6 +173,49 @@ def test_r25_f41_a_death_between_the_failure_and_its_count_counts_it_once_and_te
     town.check()
 
 
+def test_what_was_announced_and_waits_can_be_stopped_before_it_begins(found: Callable[..., Town]) -> None:
+    town = found(script=without_key())
+    three_fail(town)
+    waiting = town.labelled(title="And another one")
+    town.drain()
+    (job,) = town.jobs.of_issue(town.shop.id, waiting.number)
+    with_key(town)
+
+    town.say(waiting, "/ticketsmith stop")
+    town.drain()
+    labels = town.own_labels(waiting)
+    later(town, PAUSE)
+    at_work = town.take(job)  # by a worker that had it in its hands just then
+
+    assert town.jobs.get(job.id).state is JobState.DONE
+    assert at_work == Settled(outcome="stopped before it began")
+    status, answer = town.comments(waiting)
+    assert status.startswith("**Stopped before it began.**")
+    assert "had not begun, and will not" in answer
+    assert labels == ["ticketsmith:dropped"]
+    assert town.courses_of(waiting) == ()
+    town.check()
+
+
+def test_a_ticket_that_waited_long_is_asked_for_again_before_it_costs_anything(found: Callable[..., Town]) -> None:
+    town = found(script=without_key())
+    three_fail(town)
+    waiting = town.labelled(title="And another one")
+    town.drain()
+    with_key(town)
+    asked = len(town.script.asked)
+
+    town.github.hooks.url = ""  # GitHub tells late
+    town.github.people.unlabel(town.shop, waiting, town.ada)
+    later(town, PAUSE * 2)
+    take_again(town, waiting)
+
+    assert town.run(waiting).outcome == "drop: stopped"
+    assert len(town.script.asked) == asked
+    assert breaker(town).probe is None
+    town.check()
+
+
 def test_r25_another_repository_goes_on(found: Callable[..., Town]) -> None:
     town = found(script=without_key())
     three_fail(town)
@@ -198,6 +242,7 @@ def test_r25_f12_where_no_run_can_even_be_received_that_counts_too(found: Callab
 
     assert (breaker(town).paused, breaker(town).cause) == (True, "token")
     assert paused_lines(town) == 1
+    town.check()
 
 
 def test_r25_f28_where_no_run_can_begin_the_third_ticket_is_told_of_the_pause(found: Callable[..., Town]) -> None:
@@ -209,6 +254,7 @@ def test_r25_f28_where_no_run_can_begin_the_third_ticket_is_told_of_the_pause(fo
     assert (breaker(town).paused, breaker(town).cause) == (True, "NothingThere")
     assert ["is paused" in town.comments(issue)[0] for issue in failed] == [False, False, True]
     assert all("has no commit" in town.comments(issue)[0] for issue in failed)
+    town.check()
 
 
 def test_r25_the_operator_sees_it_in_the_list_of_runs_and_by_the_doctor(
@@ -241,3 +287,4 @@ def test_r25_f45_jobs_that_are_given_up_count_as_a_fault_of_the_program(found: C
 
     assert (breaker(town).cause, breaker(town).by) == ("program", issue.number)
     assert paused_lines(town) == 1
+    town.check()
