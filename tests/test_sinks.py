@@ -28,8 +28,8 @@ SCRUBBED: Final = {
     # Tables. All text goes through `Book.clean`, or memory's own scrubber, or is made by code.
     "bot.book", "bot.events", "bot.requeue", "bot.runs", "bot.steps", "bot.spending", "bot.course.steps",
     "bot.course.store", "bot.ci.trail", "bot.engine.leases", "bot.engine.taken", "bot.jobs", "bot.outbox.ledger",
-    "memory.audit", "memory.calibration_table", "memory.publishing", "memory.recording", "memory.store", "memory.teaching",
-    "memory.versions", "memory.database", "memory.recomputing",
+    "memory.audit", "memory.calibration_table", "memory.publishing", "memory.recording", "memory.store",
+    "memory.teaching", "memory.versions", "memory.database", "memory.recomputing",
     # Files for people.
     "bot.publishing", "bot.commands.calibrate", "bot.ci.bundle",
     # Screens and logs.

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from tests.bot.ci.condition import holds
 from tests.bot.ci.workflow import LOOKS, READS, RECEIVES, WRITES
 
 ROOT: Final = Path(__file__).parent.parent
@@ -102,18 +103,71 @@ def test_r5_jobs_of_an_issue_wait_for_each_other_and_nobody_else_is_pushed_out()
     assert group["cancel-in-progress"] == "${{ needs.look.outputs.stops == 'true' }}"
     assert [name for name, job in JOBS.items() if "concurrency" in job] == ["issue"]
     assert JOBS["issue"]["uses"] == "./.github/workflows/ticketsmith-issue.yml"
-    (triggers,) = (value for key, value in OF_ISSUE.items() if str(key) in ("on", "True"))  # YAML 1.1 reads `on` as true
+    # YAML 1.1 reads `on` as true.
+    (triggers,) = (value for key, value in OF_ISSUE.items() if str(key) in ("on", "True"))
     assert set(JOBS["issue"]["with"]) == set(triggers["workflow_call"]["inputs"])
 
 
-def test_r5_an_event_is_looked_at_only_when_it_may_be_about_us() -> None:
-    condition = " ".join(JOBS["look"]["if"].split())
+def issue(*labels: str, **more: Any) -> dict[str, Any]:
+    return {"issue": {"labels": [{"name": name} for name in labels]}, **more}
 
-    assert "startsWith(github.event.pull_request.head.ref, 'ticketsmith/issue-')" in condition
-    assert "github.event.pull_request.head.repo.full_name == github.repository" in condition
-    assert "github.event.label.name == inputs.label" in condition
-    for stranger in ("NONE", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN"):
-        assert f"github.event.comment.author_association != '{stranger}'" in condition
+
+def said(body: str, by: str) -> dict[str, Any]:
+    return issue(comment={"body": body, "author_association": by})
+
+
+def pull(branch: str, of: str = "acme/shop", **more: Any) -> dict[str, Any]:
+    return {"pull_request": {"head": {"ref": branch, "repo": {"full_name": of}}}, **more}
+
+
+def ran(branch: str, of: str = "acme/shop") -> dict[str, Any]:
+    return {"workflow_run": {"head_branch": branch, "head_repository": {"full_name": of}}}
+
+
+OURS: Final = "ticketsmith/issue-7"
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "looked_at"),
+    [
+        ("issues", issue("fix it", action="labeled", label={"name": "Fix it"}), True),
+        ("issues", issue("fix it", action="labeled", label={"name": "bug"}), False),
+        ("issues", issue(action="unlabeled", label={"name": "fix it"}), True),
+        ("issues", issue("fix it", action="opened"), True),
+        ("issues", issue("bug", action="opened"), False),
+        ("issues", issue("ticketsmith:pr", action="closed"), True),
+        ("issues", issue(action="closed"), False),
+        ("issue_comment", said("/ticketsmith stop", "MEMBER"), True),
+        ("issue_comment", said("/ticketsmith stop", "CONTRIBUTOR"), True),
+        ("issue_comment", said("/ticketsmith stop", "NONE"), False),
+        ("issue_comment", said("/ticketsmith stop", "FIRST_TIMER"), False),
+        ("issue_comment", said("/ticketsmith stop", "FIRST_TIME_CONTRIBUTOR"), False),
+        ("issue_comment", said("I agree.", "OWNER"), False),
+        ("pull_request", pull(OURS, action="closed"), True),
+        ("pull_request", pull(OURS, "bob/shop", action="closed"), False),
+        ("pull_request_review", pull("feature", action="submitted"), False),
+        ("pull_request_review", pull(OURS, action="submitted"), True),
+        ("check_suite", {"check_suite": {"head_branch": OURS}}, True),
+        ("check_suite", {"check_suite": {"head_branch": None}}, False),
+        ("workflow_run", ran(OURS), True),
+        ("workflow_run", ran(OURS, "bob/shop"), False),
+        ("workflow_run", ran("main"), False),
+        ("deployment_status", {}, True),
+        ("schedule", {}, True),
+        ("push", {}, False),
+    ],
+)
+def test_r5_an_event_is_looked_at_only_when_it_may_be_about_us(
+    name: str, event: dict[str, Any], looked_at: bool
+) -> None:
+    github = {"event_name": name, "event": event, "repository": "acme/shop"}
+
+    assert holds(JOBS["look"]["if"], {"github": github, "inputs": {"label": "fix it"}}) is looked_at
+
+
+@pytest.mark.parametrize(("issues", "goes_on"), [("", False), ("[]", False), ("[7]", True)])
+def test_jobs_of_issues_follow_only_where_the_look_found_some(issues: str, goes_on: bool) -> None:
+    assert holds(JOBS["issue"]["if"], {"needs": {"look": {"outputs": {"issues": issues}}}}) is goes_on
 
 
 @pytest.mark.skipif(not ZIZMOR.exists(), reason="zizmor is not in this environment")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from bot.app import App
@@ -36,6 +36,8 @@ from stages.errors import ParkCause
 from stages.repository import Repository
 
 ISSUES_AT_MOST: Final = 20  # of one event
+DIED_AFTER: Final = timedelta(hours=6)  # no job of GitHub's own machines goes on for longer
+_GOES_ON: Final = (RunState.WORKING, RunState.PUBLISHED)  # without anybody's word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,15 +98,22 @@ class LookingJob:
         return Look(why="looked around", issues=tuple(sorted({*due, *new}))[:ISSUES_AT_MOST])
 
     def _is_due(self, standing: Standing) -> bool:
-        """Whether it was merged, has been quiet for long, or waits for something that passes by itself."""
-        run, now = standing.run, self._app.book.now()
-        updated = datetime.fromisoformat(str(run.get("updated")))
+        """Whether it was merged, is quiet for long, waits for something that passes by itself, or its job is gone."""
+        run = standing.run
+        try:
+            updated = datetime.fromisoformat(str(run.get("updated")))
+            age = self._app.book.now() - updated
+            cause = ParkCause(str(run["park_cause"])) if run.get("park_cause") else None
+        except (TypeError, ValueError):  # people can write on the branch
+            return False
         match run.get("state"):
             case RunState.PUBLISHED:
-                return bool(standing.course.get("merged")) or now - updated >= QUIET
+                return bool(standing.course.get("merged")) or age >= QUIET
             case RunState.PARKED:
-                wake = wake_of(ParkCause(str(run.get("park_cause"))), updated)
-                return wake is not None and wake <= now
+                wake = wake_of(cause, updated)
+                return wake is not None and wake <= self._app.book.now()
+            case RunState.WORKING:
+                return age >= DIED_AFTER
             case _:
                 return False
 
@@ -132,6 +141,8 @@ class LookingJob:
         stops, unlabelled = job.kind is JobKind.STOP, isinstance(job.data, Unlabelled)
         if unlabelled and course is None:
             return Look(why="ignored: no run of ours")
+        if job.kind is JobKind.START and course is not None and errand.run(course.run).state in _GOES_ON:
+            return Look(why="ignored: joined its run")
         refusal = may_ask(errand, job.actor) if job.actor else Refusal(why="nobody is known who asked")
         if refusal is None:
             return Look(why=job.kind.value, issues=issues, stops=stops)

@@ -97,6 +97,9 @@ class ReceivingJob:
             if lately >= RUNS_A_DAY:
                 errand.answer(f"Not begun: it had {lately} runs within a day, which are enough.")
                 return Settled(outcome="refused: enough for a day")
+        if course is None and job.kind is JobKind.STOP and not self.aside:
+            # A job that was cancelled after it had announced its run left nothing but this.
+            errand.mark(RunId(""), errand.number, None)
         return CourseOfJob(errand, Mirrors(self.app.settings.home / "mirrors", self.forge), self._forget).receive(job)
 
     def _write_down(self, errand: Errand) -> None:
