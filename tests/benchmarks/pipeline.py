@@ -38,7 +38,7 @@ class Worked:
     """What a run came to. `patched` are the files of the patch as they would be after a merge.
 
     `searched` counts the runs of candidates, `tools` all tool calls, both over all attempts. `cpu` are the seconds of
-    this process and of all that it started.
+    this process, and of what it started outside the sandbox: what runs in there is not its child to wait for.
     """
 
     run: Run

@@ -28,7 +28,7 @@ from tests.benchmarks.cases import Case, Row, tried
 from tests.benchmarks.repair_tables import show, summary
 
 DEFECTS: Final = 12
-"""Mutants that `make bench` tries: two of each package. The figures in the README are of more."""
+"""Mutants, and as many programs of HumanEvalPack, that `make bench` tries. The written figures are of more."""
 
 SETS: Final = ("mutants", "quixbugs", "carried")
 
@@ -56,9 +56,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.repairs", description=__doc__)
     parser.add_argument("--defects", type=int, default=DEFECTS, help="mutants to try")
     parser.add_argument("--half", choices=("tuning", "held-back", "both"), default="held-back")
-    parser.add_argument("--skip", type=int, default=0, help="mutants and carried-over defects to leave out at first")
-    parser.add_argument("--carried", type=int, default=None, help="carried-over defects to try: all of the half")
-    parser.add_argument("--sets", nargs="*", choices=SETS, default=("mutants", "quixbugs"))
+    parser.add_argument(
+        "--skip", type=int, default=0, help="mutants, and programs of HumanEvalPack, to leave out before the first one"
+    )
+    parser.add_argument(
+        "--carried", type=int, default=DEFECTS, help="defects of HumanEvalPack to try: at most 69 in a half"
+    )
+    parser.add_argument("--sets", nargs="*", choices=SETS, default=SETS)
     parser.add_argument("--only", nargs="*", default=(), help="programs of QuixBugs and of HumanEvalPack")
     parser.add_argument("--rows", type=Path, help="write what became of each defect to this file, one by one")
     parser.add_argument("--json", action="store_true")
@@ -83,8 +87,8 @@ def _cases(given: argparse.Namespace, folder: Path, console: Console) -> Iterato
         if isinstance(found, str):
             console.print(f"skipped: {found}")
         else:
-            last = None if given.carried is None else given.skip + given.carried
-            yield from islice(carried.cases(found, half=given.half, only=given.only), given.skip, last)
+            carried_over = carried.cases(found, half=given.half, only=given.only)
+            yield from islice(carried_over, given.skip, given.skip + given.carried)
 
 
 @contextmanager

@@ -76,6 +76,7 @@ TEMPLATES: Final[tuple[Template, ...]] = (
     bounds.IndexDropped(),
     operands.DroppedOperand(),
     operands.AddedNumber(),
+    operands.OwnArgument(),
     operands.AddedOperand(),
     operands.Squared(),
     operands.Scaled(),

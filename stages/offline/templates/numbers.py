@@ -79,13 +79,8 @@ def _counting(source: Source) -> Iterator[cst.BaseExpression]:
         match node:
             case cst.Call(func=cst.Name("range" | "enumerate" | "islice"), args=arguments):
                 yield from (argument.value for argument in arguments)
-            case cst.Call(func=cst.Name(name), args=arguments) if name in source.once(
-                "own names", lambda: _own(source)
-            ):
-                if any(
-                    isinstance(above, cst.FunctionDef) and above.name.value == name for above in source.ancestors(node)
-                ):
-                    yield from (argument.value for argument in arguments)
+            case cst.Call(args=arguments) if calls_itself(source, node):
+                yield from (argument.value for argument in arguments)
             case cst.Index(value=value) if not isinstance(value, cst.SimpleString | cst.Tuple):
                 if is_load(source, source.parent(source.parent(node))):  # type: ignore[arg-type]
                     yield value
@@ -98,8 +93,10 @@ def _counting(source: Source) -> Iterator[cst.BaseExpression]:
                 pass
 
 
-def _own(source: Source) -> frozenset[str]:
-    return frozenset(function.name.value for function in source.every(cst.FunctionDef))
+def calls_itself(source: Source, call: cst.Call) -> bool:
+    """True for a call of a function in its own body."""
+    around = (above.name.value for above in source.ancestors(call) if isinstance(above, cst.FunctionDef))
+    return isinstance(call.func, cst.Name) and call.func.value in around
 
 
 class OffByOneAnywhere(Template):

@@ -10,6 +10,7 @@ import libcst as cst
 from stages.offline.scope import Kind, Program
 from stages.offline.source import Splice
 from stages.offline.templates.base import Template
+from stages.offline.templates.numbers import calls_itself
 from stages.offline.templates.places import is_load
 
 _NAMES_AT_MOST: Final = 10
@@ -46,6 +47,24 @@ class AddedNumber(Template):
                 for name in _fitting(source, node):
                     if source.scope.kind_of(name, source.function(node)) is Kind.NUMBER:
                         yield from (source.replace(node, f"{source.whole(node)} {sign} {name}") for sign in "-+*")
+
+
+class OwnArgument(Template):
+    """What a function gives to its call of itself, less or more by a number that it has counted."""
+
+    weight = 0.5
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        for call in source.of(cst.Call):
+            for node in [one.value for one in call.args] if calls_itself(source, call) else ():
+                if isinstance(node, cst.Name) and source.scope.kind(node) in (Kind.NUMBER, Kind.UNKNOWN):
+                    function = source.function(node)
+                    counted = [
+                        name for name in _fitting(source, node) if source.scope.kind_of(name, function) is Kind.NUMBER
+                    ]
+                    yield from (
+                        source.replace(node, f"{node.value} {sign} {name}") for name in counted for sign in "-+"
+                    )
 
 
 class AddedOperand(Template):

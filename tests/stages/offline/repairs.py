@@ -221,6 +221,11 @@ BLOCKS = [
         ),
     ),
     (
+        "own argument",
+        "def f(items, n):\n    less = len(items) - 1\n    return f(items, n)\n",
+        "def f(items, n):\n    less = len(items) - 1\n    return f(items, n - less)\n",
+    ),
+    (
         "off by one",
         "def f(n, end):\n    return f(n, end)\n",
         "def f(n, end):\n    return f(n + 1, end)\n",
