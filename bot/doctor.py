@@ -20,8 +20,11 @@ from bot.forge.errors import ForgeFault, NotThere, Unauthorised
 from bot.forge.github import Forge
 from bot.forge.types import AppInfo, Installation, RepositoryInfo, RepositoryRef
 from bot.programs import program_for
+from bot.why import flaws_told
+from bot.wording import count, listed
 from memory.errors import Told
 from memory.scrub import Scrubber
+from memory.unread import unread_now
 from stages.agents.model import NoModel
 from stages.errors import Parked
 from stages.sandbox import choose
@@ -54,7 +57,7 @@ class Doctor:
         here = (self._app, self._key, self._secret, self._database, self._model, self._sandbox)
         for look in here:
             yield self._told(look)
-        yield from self._paused()
+        yield from self._kept()
         answers = self._told(self._github)
         yield answers
         if not answers.ok:
@@ -93,14 +96,18 @@ class Doctor:
         open_book(self._settings).engine.dispose()
         return Finding(name="database", ok=True, said=f"{self._settings.database} can be written")
 
-    def _paused(self) -> Iterator[Finding]:
-        """Where tickets failed alike; nothing where none did."""
+    def _kept(self) -> Iterator[Finding]:
+        """Where tickets failed alike, and notes that no run can use; nothing where all is well."""
         try:
             book = open_book(self._settings)
         except (Told, OSError):  # told above
             return
         for one in BreakerStore(book).paused():
             yield Finding(name="paused", ok=False, said=one.said())
+        for repository, notes in unread_now(book.engine).items():
+            if flaws := tuple(flaws_told(notes)):
+                said = f"{count(len(flaws), 'note')} of {repository} cannot be used: {listed(flaws)}"
+                yield Finding(name="notes", ok=False, said=said, way_out="mend these lines on the default branch")
         book.engine.dispose()
 
     def _model(self) -> Finding:

@@ -80,5 +80,5 @@ def foresee(app: App, ticket: Ticket, repository: Repository, entry_point: Entry
         context=app.stores.context(query, version),
         calibration=app.stores.memory.calibration(version),
         due=app.stores.upkeep.due(version),
-        unread=tuple(flaws_told(app.stores.memory.notes(version))),
+        unread=tuple(flaws_told(app.stores.memory.unread(version))),
     )

@@ -21,7 +21,9 @@ from bot.related import duplicate_of, mark_recurred
 from bot.run import Run, RunState
 from bot.sent_back import next_attempt
 from bot.sources import default_commit, fresh
+from bot.why import flaws_told
 from bot.why_signature import in_short
+from bot.wording import count, listed
 from memory.database import DatabaseFull
 from memory.errors import MemoryFault
 from memory.signature import explain, label
@@ -149,7 +151,11 @@ class Runner:
         if renewed := renew_keys(self._pursuit.stores, self._pursuit.run.scope, repository, self._pursuit.run.base):
             self._pursuit.tell(facts.Decided(what="keys of lessons are made anew", because=renewed.told()))
         commit, config = default_commit(repository), self._bench.config
-        return fresh(self._pursuit.stores.memory, self._pursuit.run.scope, repository, commit, config, now)
+        memory = self._pursuit.stores.memory
+        version = fresh(memory, self._pursuit.run.scope, repository, commit, config, now)
+        if flaws := tuple(flaws_told(memory.unread(version))):
+            self._pursuit.tell(facts.Decided(what=f"{count(len(flaws), 'note')} cannot be used", because=listed(flaws)))
+        return version
 
     def _case(self, base: Baseline) -> Case:
         pursuit, run = self._pursuit, self._pursuit.run

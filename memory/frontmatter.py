@@ -13,7 +13,7 @@ _ENTRY = re.compile(r"\s*([\"']?)(?P<key>[A-Za-z_][\w-]{0,40})\1\s*:\s*(?P<value
 _OTHER_ENTRY = re.compile(r"\s*[^\s:#-][^:]{0,80}:(?:\s.*)?")  # of a key that nobody reads, such as `last updated`
 _ITEM = re.compile(r"\s*-\s+(.*)")
 _NUMBER = re.compile(r"#\d+")  # of a ticket: no comment
-_RETIRED = frozenset({"retired", "invalid", "invalidated", "superseded", "obsolete", "archived"})
+_RETIRED = frozenset({"retired", "invalid", "invalidated", "superseded", "obsolete", "archived", "deprecated"})
 _IN_USE = frozenset(
     {"active", "accepted", "adopted", "approved", "current", "done", "final", "live", "ok", "published", "reviewed"}
     | {"stable", "valid", "validated", "verified"}
@@ -90,9 +90,10 @@ def _key(entry: re.Match[str]) -> str:
 
 
 def _is_passed_over(line: str, key: str) -> bool:
-    """Whether a line is empty, a comment, a further line of a value, or of a key that nobody reads."""
+    """Whether a line is empty, a comment, a further line of a value, its end, or of a key that nobody reads."""
     bare = line.strip()
-    return not bare or bare.startswith("#") or bool(key and line[:1].isspace()) or bool(_OTHER_ENTRY.fullmatch(line))
+    goes_on = bool(key) and (line[:1].isspace() or bare in ("]", "}"))
+    return not bare or bare.startswith("#") or goes_on or bool(_OTHER_ENTRY.fullmatch(line))
 
 
 def _values(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from memory import (
     recomputing,
     recording,
     retracting,
+    unread,
     versions,
 )
 from memory.authorship import Authorship
@@ -97,6 +98,11 @@ class MemoryStore:
         """The notes of a version, by path; scrubbed."""
         with reading(self._engine) as session:
             return versions.notes(session, version)
+
+    def unread(self, version: MemoryVersion) -> tuple[NoteFile, ...]:
+        """Those of them of which nothing is searched, by path."""
+        with reading(self._engine) as session:
+            return unread.unread(session, version)
 
     def chunks(self, version: MemoryVersion) -> tuple[Chunk, ...]:
         """What full-text search searches."""

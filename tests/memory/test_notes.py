@@ -121,6 +121,7 @@ def test_a_retired_note_gives_no_chunk(status: str) -> None:
         ("title: x\nstatus retired", 3, "it is no `key: value`"),
         ("<<<<<<< HEAD\nstatus: retired", 2, "it is no `key: value`"),
         ("- status", 2, "it is no `key: value`"),
+        ("]\nstatus: retired", 2, "it is no `key: value`"),
     ],
 )
 def test_a_note_whose_head_cannot_be_understood_is_not_used_and_its_line_is_named(
@@ -149,6 +150,7 @@ def test_a_head_without_an_end_is_a_flaw_when_it_says_what_is_read() -> None:
         "# a comment\n\n'title': x",
         "owner: >\n  the team\n  of payments",
         "tags:\n- a\n- b",
+        "tags: [\n  a,\n  b\n]\nstatus: active",
     ],
 )
 def test_a_head_that_can_be_understood_has_no_flaw(head: str) -> None:
