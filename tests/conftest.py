@@ -20,6 +20,7 @@ WORKER_BYTES: Final = 2 * 2**30  # of memory; the largest one takes 1.7 GiB
 FIRST: Final = ("test_entry_points.py", "bot/ci/", "bot/course/", "bot/", "test_", "stages/")
 
 
+@pytest.hookimpl(optionalhook=True)  # tests run without xdist too, in one process
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """What `-n auto` is: two for each core, since tests wait for processes and sockets half of their time."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
