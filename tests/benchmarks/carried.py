@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +49,12 @@ class Defect:
         """A repository: the program, its tests, and what puts its folder on the path."""
         test = as_tests(self.check, self.name)
         return {self.path: self.broken.encode(), f"tests/test_{self.name}.py": test.encode(), "conftest.py": b""}
+
+    def same(self, patched: Mapping[str, str]) -> bool | None:
+        """Whether a patch of the program does what the repaired version does; None for one of other files."""
+        if set(patched) != {self.path}:
+            return None
+        return compared(name=self.name, reference=self.repaired, patched=patched[self.path], check=self.check)
 
 
 def file(environment: Mapping[str, str]) -> Path | str:
@@ -98,7 +103,7 @@ def cases(path: Path, *, half: str, only: Sequence[str] = ()) -> Iterator[Case]:
             files=one.files,
             ticket=ticket_text(*found),
             references={one.path: one.repaired},
-            same=partial(_same, one),
+            same=one.same,
             candidate_runs=CANDIDATE_RUNS,
         )
 
@@ -131,9 +136,3 @@ def _is_one_line(broken: str, repaired: str) -> bool:
     changes = SequenceMatcher(None, broken.splitlines(), repaired.splitlines(), autojunk=False).get_opcodes()
     changed = [(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in changes if tag != "equal"]
     return len(changed) == 1 and max(changed[0]) == 1
-
-
-def _same(one: Defect, patched: Mapping[str, str]) -> bool | None:
-    if set(patched) != {one.path}:
-        return None
-    return compared(name=one.name, reference=one.repaired, patched=patched[one.path], check=one.check)

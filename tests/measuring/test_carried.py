@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.benchmarks import carried, quixbugs
+import pytest
+
+from tests.benchmarks import carried, quixbugs, search_alone
 
 FURTHER = Path(quixbugs.__file__).with_name("further_inputs.py")
 PROMPT = "def half(n):\n"
@@ -126,3 +128,46 @@ def test_tuples_dicts_and_numbers_with_a_point_are_changed_too() -> None:
 
     assert compared(right, other, check) == {"answered": 60, "different": 0}
     assert compared(right, fits, check)["different"] > 20
+
+
+def test_the_search_alone_is_told_what_was_held_and_its_patch_is_compared(tmp_path: Path) -> None:
+    (found,) = [search_alone.searched(one) for one in carried.defects(pack(tmp_path, given(0, "    return n / 3\n")))]
+
+    assert (found.name, found.green, found.right) == ("half", True, True)
+    assert found.candidate_runs >= 1
+
+
+def test_a_program_that_one_edit_does_not_repair_is_not_green(tmp_path: Path) -> None:
+    defect = carried.Defect(
+        name="half",
+        kind="missing logic",
+        broken="def half(n):\n    return n\n",
+        repaired="def half(n):\n    return {0: 7, 1: 3, 2: 11, 5: 'a'}[n]\n",
+        check="def check(half):\n    assert half(0) == 7\n    assert half(2) == 11\n    assert half(5) == 'a'\n",
+        held_back=False,
+    )
+
+    found = search_alone.searched(defect)
+
+    assert (found.green, found.right) == (False, None)
+
+
+def test_without_the_programs_the_search_alone_says_why_it_is_skipped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("BENCH_CORPUS", raising=False)
+
+    assert search_alone.main([]) == 0
+    assert "skipped: BENCH_CORPUS names no folder" in capsys.readouterr().out
+
+
+def test_each_defect_is_searched_in_a_process_of_its_own_and_summed_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pack(tmp_path, given(0, "    return n / 3\n"))
+    monkeypatch.setenv("BENCH_CORPUS", str(tmp_path))
+
+    assert search_alone.main(["--json"]) == 0
+
+    figures = json.loads(capsys.readouterr().out)["held-back"]
+    assert (figures["green"]["hits"], figures["right"]["hits"], figures["wrong"]) == (1, 1, 0)
