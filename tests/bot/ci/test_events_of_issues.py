@@ -27,8 +27,11 @@ def test_r34_stop_of_somebody_who_may_write_cancels_and_ends_the_run(flow: Workf
     assert flow.standing(issue) is None
 
 
-@pytest.mark.parametrize("word", ["stop", "retry", "requeue now", "forget L1"])
-@pytest.mark.parametrize(("role", "issues"), [("read", 0), ("triage", 1)])
+@pytest.mark.parametrize(
+    ("word", "role", "issues"),
+    [("stop", "read", 0), ("stop", "triage", 1), ("retry", "triage", 1), ("requeue now", "triage", 1),
+     ("forget L1", "triage", 1)],
+)  # fmt: skip
 def test_sec_2_a_command_of_somebody_who_may_not_write_cancels_and_pushes_out_nothing(
     flow: Workflow, word: str, role: str, issues: int
 ) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bot.app import App, Choices
@@ -123,6 +125,8 @@ class Workflow:
         self.machines += 1
         home = self.folder / f"machine{self.machines}"
         app = AppSettings(base_url=self.github.url, **self.app_settings)
+        home.mkdir()
+        (home / "t.sqlite").write_bytes(_empty())
         return Settings(home=home, database=home / "t.sqlite", app=app)
 
     def checkout(self) -> Repository:
@@ -251,6 +255,16 @@ class Workflow:
 
     def endings(self) -> list[str]:
         return [json.loads(line)["kind"] for line in self.memory().splitlines()]
+
+
+@cache
+def _empty() -> bytes:
+    """A database with its tables and nothing in them: making one takes longer than most of what a job does with it."""
+    with TemporaryDirectory() as folder:
+        home = Path(folder)
+        app = App(Settings(home=home, database=home / "t.sqlite"))
+        app.book.engine.dispose()
+        return (home / "t.sqlite").read_bytes()
 
 
 def _quiet() -> Log:
