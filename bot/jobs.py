@@ -94,6 +94,12 @@ class Jobs:
         with self._book.reading() as session:
             return tuple(_job(row) for row in session.exec(query).all())
 
+    def waiting_numbers(self, at_most: int = WAITING_AT_MOST) -> tuple[int, ...]:
+        """Their numbers alone: one whose row cannot be read keeps no other one back."""
+        query = select(JobRow.id).where(JobRow.state == JobState.WAITING.value).order_by(col(JobRow.id)).limit(at_most)
+        with self._book.reading() as session:
+            return tuple(number for number in session.exec(query).all() if number is not None)
+
     def get(self, job: int) -> Job:
         """Raises NoSuchJob."""
         with self._book.reading() as session:

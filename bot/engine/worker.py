@@ -80,6 +80,7 @@ class Worker:
         self._me, self._durable, self._desk, self._leaving = me, durable, desk, leaving
         self._rhythm, self._woken = rhythm or Rhythm(), woken or threading.Event()
         self._busy, self._count = 0, threading.Lock()
+        self._put_off: dict[int, float] = {}  # jobs that cannot be queued, and until when they are left alone
 
     def run(self) -> bool:
         """Work until told to leave. False when something still holds on after the time that there is for leaving.
@@ -132,10 +133,10 @@ class Worker:
         for dead in self._desk.leases.dead():
             if dead != self._me:
                 self._carefully("take over", partial(self._take_over, dead))
-        for job in self._desk.jobs.waiting():
-            self._carefully("queue", partial(self._queue, job))
+        for number in self._desk.jobs.waiting_numbers():
+            self._queue_carefully("queue", number, self._queue)
         for number in self._desk.taken.due():
-            self._carefully("queue again", partial(self._queue_again, number))
+            self._queue_carefully("queue again", number, self._queue_again)
 
     def _take_over(self, dead: WorkerId) -> None:
         """First the work, then the lease: whoever dies in between leaves it to the next one."""
@@ -143,9 +144,16 @@ class Worker:
         self._desk.leases.drop(dead)
         self._desk.log.info("took over", worker=dead, jobs=count)
 
-    def _queue(self, job: Job) -> None:
-        self._put(job)
-        self._desk.jobs.taken(job.id)
+    def _queue_carefully(self, what: str, number: int, queue: Callable[[int], None]) -> None:
+        """One with a fault, such as a job that a newer version wrote, would fill the log if each look tried it."""
+        if self._put_off.get(number, 0.0) > time.monotonic():
+            return
+        if not self._carefully(what, partial(queue, number)):
+            self._put_off[number] = time.monotonic() + self._rhythm.again.total_seconds()
+
+    def _queue(self, number: int) -> None:
+        self._put(self._desk.jobs.get(number))
+        self._desk.jobs.taken(number)
 
     def _queue_again(self, number: int) -> None:
         self._put(self._desk.jobs.get(number))
@@ -233,8 +241,8 @@ class Worker:
                 self._desk.log.info("job done", job=job.id, kind=job.kind.value, outcome=outcome.outcome)
         return False
 
-    def _carefully(self, what: str, do: Callable[[], None]) -> None:
-        """What goes wrong around the work ends no worker: it is done again at its next turn."""
+    def _carefully(self, what: str, do: Callable[[], None]) -> bool:
+        """What goes wrong around the work ends no worker: it is done again at its next turn. False after a fault."""
 
         def told() -> None:
             try:
@@ -242,7 +250,7 @@ class Worker:
             except (Told, OSError) as fault:
                 self._desk.log.warning("could not", do=what, why=str(fault))
 
-        self._safely(told, "failed", do=what)
+        return self._safely(told, "failed", do=what)
 
     def _safely(self, do: Callable[[], None], event: str, /, **fields: object) -> bool:
         """Whether it was done. What was raised is told to the log, with where it came from."""

@@ -101,7 +101,9 @@ class Shop:
         self.jobs, self.taken = Jobs(self.book), TakenJobs(self.book)
         self.leaving = threading.Event()
 
-    def worker(self, plan: Taking, *, chores: tuple[Chore, ...] = (), pace: Pace = PACE) -> Worker:
+    def worker(
+        self, plan: Taking, *, chores: tuple[Chore, ...] = (), pace: Pace = PACE, rhythm: Rhythm = FAST
+    ) -> Worker:
         me = Process.this().worker()
         desk = Desk(
             jobs=self.jobs,
@@ -112,7 +114,7 @@ class Shop:
             now=self.now,
             log=open_log(self.book.clean, self.log),
         )
-        return Worker(me, Durable(engine_url(self.url, self.home), me, pace), desk, self.leaving, rhythm=FAST)
+        return Worker(me, Durable(engine_url(self.url, self.home), me, pace), desk, self.leaving, rhythm=rhythm)
 
     def now(self) -> datetime:
         return self.book.now()

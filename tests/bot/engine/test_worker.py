@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from bot.engine.taken import TakenJobs, Takes
 from bot.engine.worker import BURIALS_AT_MOST, PATIENCE, TAKES_AT_MOST, Chore
 from bot.job import Job, JobState
 from memory.database import DatabaseLocked
-from tests.bot.engine.kit import SECONDS_AT_MOST, Plan, Shop, wish
+from tests.bot.engine.kit import FAST, SECONDS_AT_MOST, Plan, Shop, wish
 
 
 @pytest.fixture
@@ -193,19 +193,22 @@ def test_f45_a_fault_anywhere_in_a_job_ends_no_worker_and_the_job_is_dead_at_las
     assert "test_worker.py" in shop.log.getvalue(), "it says where"
 
 
-def test_a_job_that_cannot_be_read_keeps_no_other_one_back(shop: Shop) -> None:
+@pytest.mark.parametrize("what", ["queue", "queue again"])
+def test_a_job_that_cannot_be_read_keeps_no_other_one_back_and_does_not_fill_the_log(shop: Shop, what: str) -> None:
     wish(shop.jobs, 1)
     (unreadable,) = shop.jobs.waiting()
-    shop.jobs.taken(unreadable.id)
-    shop.taken.let_go(unreadable.id, shop.now() - timedelta(minutes=1))
+    if what == "queue again":
+        shop.jobs.taken(unreadable.id)
+        shop.taken.let_go(unreadable.id, shop.now() - timedelta(minutes=1))
     with shop.book.writing() as session:
         session.execute(text("update job set data = '[]' where number = 1"))
     wish(shop.jobs, 2)
 
-    with shop.working(plan := Plan()):
+    with shop.working(plan := Plan(), rhythm=replace(FAST, again=timedelta(minutes=1))):
         shop.wait(lambda: ("work", 2) in plan.called)
+        time.sleep(FAST.look_seconds * 5)
 
-    assert '"do":"queue again"' in shop.log.getvalue()
+    assert shop.log.getvalue().count(f'"do":"{what}"') == 1
 
 
 class Locked(TakenJobs):
