@@ -32,7 +32,8 @@ class Wire(HttpToolsProtocol):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._in_head, self._head = True, 0  # before the body of a request; and how much of a head came
+        self._in_head = True  # before the body of a request
+        self._around = 0  # bytes that came since the last ones of a body: the parser keeps them, and has no limit
         self._deaf = False  # nothing more is read
         self._waits: asyncio.TimerHandle | None = None
 
@@ -47,16 +48,15 @@ class Wire(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return
-        if self._in_head:
-            self._head += len(data)
+        self._around += len(data)
         super().data_received(data)
-        if self._in_head and self._head and not self._deaf:
-            self._head_goes_on()
+        if self._around and not self._deaf:
+            self._goes_on()
 
-    def _head_goes_on(self) -> None:
-        if self._head > HEAD_AT_MOST:
-            self.send_400_response("The head of the request is too large.")
-        elif self._waits is None:
+    def _goes_on(self) -> None:
+        if self._around > HEAD_AT_MOST:
+            self.send_400_response("What stands around the body is too large.")
+        elif self._in_head and self._waits is None:
             self._wait()
 
     # --- What the parser tells -------------------------------------------------------------------------------------
@@ -73,15 +73,19 @@ class Wire(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._around = False, 0
         self._wait_no_more()
         if self.parser.should_upgrade() or not is_plain(self.parser.get_http_version(), self.url, self.headers):
             raise NotTaken
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        self._around = 0
+        super().on_body(body)
+
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._in_head, self._head = True, 0
+        self._in_head, self._around = True, 0
 
     # --- How it ends -----------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Iterator
@@ -12,9 +13,10 @@ import pytest
 
 from bot.webhooks import PATH
 from bot.wire import HEAD_AT_MOST, HEADERS_AT_MOST
+from tests.bot import payloads as p
 from tests.bot.books import make_book
 from tests.bot.served import Served, headers, served, talk
-from tests.bot.test_wire import BODY, CLOSE, HOST, LENGTH, locked_out, said, statuses
+from tests.bot.test_wire import BODY, CHUNKED, CHUNKS, CLOSE, HOST, LENGTH, locked_out, said, statuses
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +52,33 @@ def test_b10_more_headers_than_anybody_needs_are_refused(server: Served, count: 
 )
 def test_b10_a_head_without_an_end_is_refused_when_it_is_too_large(server: Served, parts: list[bytes]) -> None:
     assert statuses(talk(server, *parts, pause=0.002)) == [b"400"]
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        said(HOST, CHUNKED, body=b"5;x="),
+        said(HOST, CHUNKED, body=CHUNKS[:-2] + b"X: "),
+        said(HOST, CHUNKED, body=CHUNKS[:-2] + b"X"),
+    ],
+    ids=["size of a chunk", "value below the body", "name below the body"],
+)
+def test_b10_what_stands_around_the_parts_of_a_body_is_refused_when_it_is_too_large(
+    server: Served, begun: bytes
+) -> None:
+    assert statuses(talk(server, begun, *[b"y" * 1_000] * 40, pause=0.002)) == [b"400"]
+
+
+def test_a_body_in_so_small_chunks_that_most_of_it_is_their_sizes_is_read_whole(server: Served) -> None:
+    body = json.dumps(dict(p.labeled().payload) | {"filler": "x" * 10_000}).encode()
+    signed = [f"{name}: {value}" for name, value in headers(body).items()]
+    head = "\r\n".join([f"POST {PATH} HTTP/1.1", HOST, CHUNKED, CLOSE, *signed, "", ""]).encode()
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+
+    answers = talk(server, head, *(chunks[at : at + 1_000] for at in range(0, len(chunks), 1_000)))
+
+    assert statuses(answers) == [b"202"]
+    assert len(chunks) - len(body) > HEAD_AT_MOST
 
 
 @pytest.mark.parametrize("before", [b"", said(HOST, LENGTH)])
