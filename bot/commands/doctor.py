@@ -20,7 +20,7 @@ from bot.node import Look
 @as_json
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Check settings, key, secret, database, model and sandbox here, and on GitHub permissions, events and places.
+    """Check settings, key, secret, database, notes, model and sandbox, and on GitHub permissions, events and places.
 
     Nothing is changed, and no model is called. Exit status 1 when something is wrong.
     """
