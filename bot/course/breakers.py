@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import delete, true
 from sqlmodel import Session, col, select
 
 from bot.book import Book
@@ -58,6 +59,12 @@ class BreakerStore:
             row.probe, row.told = after.probe, after.told
             session.add(row)
             return after
+
+    def forget(self, installation: int, repositories: Sequence[int] = ()) -> None:
+        """Those of these repositories, or of the whole installation: nothing goes on there that could end a pause."""
+        theirs = col(BreakerRow.repository).in_(repositories) if repositories else true()
+        with self._book.writing() as session:
+            session.execute(delete(BreakerRow).where(col(BreakerRow.installation) == installation, theirs))
 
     def paused(self) -> tuple[Paused, ...]:
         """All that are paused, the longest first."""

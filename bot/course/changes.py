@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from bot.app import App
 from bot.course.admission import is_labelled
+from bot.course.breakers import BreakerStore
 from bot.course.course import Course, PullState
 from bot.course.errand import Errand
 from bot.course.leaving import Leaving
@@ -77,6 +78,8 @@ class Changes:
             found = errand.courses.unfinished(installation=errand.ref.installation)
         for course in found:
             self._leaving.stop(course, cause)
+        if not errand.number:
+            BreakerStore(errand.app.book).forget(errand.ref.installation, data.repositories)
         return Settled(outcome=f"{data.cause.value}: runs ended: {len(found)}")
 
     # --- inside ------------------------------------------------------------------------------------------------------
