@@ -27,7 +27,8 @@ def is_sink(call: ast.Call) -> bool:
 SCRUBBED: Final = {
     # Tables. All text goes through `Book.clean`, or memory's own scrubber, or is made by code.
     "bot.book", "bot.events", "bot.requeue", "bot.runs", "bot.steps", "bot.spending", "bot.course.steps",
-    "bot.course.store", "bot.ci.trail", "bot.engine.leases", "bot.engine.taken", "bot.jobs", "bot.outbox.ledger",
+    "bot.course.breakers", "bot.course.store", "bot.ci.trail", "bot.engine.leases", "bot.engine.taken", "bot.jobs",
+    "bot.outbox.ledger",
     "memory.audit", "memory.calibration_table", "memory.publishing", "memory.recording", "memory.store",
     "memory.teaching", "memory.versions", "memory.database", "memory.recomputing",
     # Files for people.
