@@ -10,7 +10,7 @@ from sqlmodel import Session, col, select
 from memory.database import reading
 from memory.tables import ChunkRow, NoteRow
 from memory.types import MemoryVersion, NoteFile
-from memory.versions import live_in
+from memory.versions import live_in, note_of
 
 _UNSEARCHED = ~exists().where(col(ChunkRow.note) == col(NoteRow.id))
 
@@ -18,7 +18,7 @@ _UNSEARCHED = ~exists().where(col(ChunkRow.note) == col(NoteRow.id))
 def unread(session: Session, version: MemoryVersion) -> tuple[NoteFile, ...]:
     """Those of a version, by path."""
     rows = select(NoteRow).where(*live_in(NoteRow, version), _UNSEARCHED).order_by(NoteRow.path, col(NoteRow.shared))
-    return tuple(_note(row) for row in session.exec(rows))
+    return tuple(note_of(row) for row in session.exec(rows))
 
 
 def unread_now(engine: Engine) -> Mapping[str, tuple[NoteFile, ...]]:
@@ -27,9 +27,5 @@ def unread_now(engine: Engine) -> Mapping[str, tuple[NoteFile, ...]]:
     found: dict[str, list[NoteFile]] = {}
     with reading(engine) as session:
         for row in session.exec(rows):
-            found.setdefault(row.repository, []).append(_note(row))
+            found.setdefault(row.repository, []).append(note_of(row))
     return {repository: tuple(found[repository]) for repository in sorted(found)}
-
-
-def _note(row: NoteRow) -> NoteFile:
-    return NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared)

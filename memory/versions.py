@@ -62,9 +62,7 @@ def publish(session: Session, version: MemoryVersion, at: datetime) -> None:
 def notes(session: Session, version: MemoryVersion) -> tuple[NoteFile, ...]:
     """The notes of a version, by path."""
     rows = select(NoteRow).where(*live_in(NoteRow, version)).order_by(NoteRow.path, col(NoteRow.shared))
-    return tuple(
-        NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared) for row in session.exec(rows)
-    )
+    return tuple(note_of(row) for row in session.exec(rows))
 
 
 def version_chunks(session: Session, version: MemoryVersion) -> tuple[Chunk, ...]:
@@ -93,6 +91,10 @@ def tuning(session: Session, version: MemoryVersion) -> tuple[str, ...]:
     """The rules of a version."""
     text = session.exec(select(TuningRow.text).where(*live_in(TuningRow, version))).first()
     return tuple(text.split("\n")) if text else ()
+
+
+def note_of(row: NoteRow) -> NoteFile:
+    return NoteFile(path=row.path, text=row.text, changed=row.changed, shared=row.shared)
 
 
 def of(table: type[Scoped], scope: Scope) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
