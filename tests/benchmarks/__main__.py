@@ -27,6 +27,7 @@ BENCHMARKS: Final = (
     "webhooks",
     "walls",
     "repairs",
+    "search_alone",
     "lessons_effect",
 )
 
