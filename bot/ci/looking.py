@@ -26,7 +26,7 @@ from bot.engine.outcome import Waits
 from bot.forge.github import Forge
 from bot.forge.types import Permission
 from bot.intake.event import issue_of_branch
-from bot.job import Closed, Deployed, FollowUp, Job, JobKind, NewJob, Unlabelled
+from bot.job import Closed, Deployed, FollowUp, FollowUpReason, Job, JobKind, NewJob, Unlabelled
 from bot.jobs import Jobs
 from bot.log import Log
 from bot.reconciling import Reconciler
@@ -158,6 +158,9 @@ class LookingJob:
         run = errand.run(course.run)
         if run.state is not RunState.PUBLISHED or course.pull is None or course.hands_off:
             return Look(why=f"ignored: nothing to hold ({run.state.value})")
+        # Else their word would push out the job of somebody who may, while that one's review is not answered yet.
+        if data.reason is FollowUpReason.REVIEW and not self._permission(errand).writes:
+            return Look(why="ignored: not of somebody who may write")
         match FollowUps(errand, data).found(run, course):
             case Waits() as later:
                 return Look(why=f"ignored: {later.why}")

@@ -34,7 +34,7 @@ class Records:
         self._there = Remembered()
 
     def bring(self) -> Found:
-        """Write down here what the branch holds. Raises RemoteFault, ForgeFault, and TrailUnusable."""
+        """Write down here what the branch holds. Raises RemoteFault and ForgeFault."""
         errand, there = self._errand, self._branch.read()
         self._there = there
         memory = errand.app.stores.memory
@@ -72,7 +72,7 @@ class Records:
 
 def open_runs(there: Remembered) -> Mapping[int, Standing]:
     """How the open runs stand, by issue. One whose end is in the log is over, whatever a late job wrote beside it."""
-    over = {line["run"] for line in lines_of(there.log) if line.get("final") is True and "run" in line}
+    over = {str(line["run"]) for line in lines_of(there.log) if line.get("final") is True and "run" in line}
     read = ((number, read_standing(text)) for number, text in there.runs.items())
     return {number: one for number, one in read if one is not None and one.run.get("id") not in over}
 

@@ -53,5 +53,13 @@ def age(flow: Workflow, issue: Issue, by: timedelta) -> None:
     flow.shop.git.commit("ticketsmith/memory", {name: json.dumps(text)}, "Older", onto=None)
 
 
+def changed(flow: Workflow, issue: Issue, part: str, field: str, value: object) -> None:
+    """Somebody edits by hand what the branch says of the run."""
+    name = f"run-{issue.number}.json"
+    text = json.loads(flow.there(name))
+    text[part][field] = value
+    flow.shop.git.commit("ticketsmith/memory", {name: json.dumps(text)}, "By hand", onto=None)
+
+
 def older(moment: str, by: timedelta) -> str:
     return (datetime.fromisoformat(moment) - by).isoformat()

@@ -109,6 +109,19 @@ def test_sec_1_a_review_of_somebody_who_may_not_write_joins_no_queue(flow: Workf
     assert flow.look().issues == ()
 
 
+def test_sec_1_a_stranger_s_review_joins_no_queue_while_another_one_waits_there(flow: Workflow) -> None:
+    _, pull = out(flow)
+    flow.github.people.review(flow.shop, pull, flow.ada, "Why 3?")
+    asked = flow.look()
+    flow.bob = flow.person("bob", "read")
+    flow.github.people.review(flow.shop, pull, flow.bob, "Me too.")
+
+    look = flow.look()
+
+    assert asked.issues
+    assert look.issues == ()
+
+
 def test_red_checks_of_our_own_head_hold_the_patch_and_are_answered_once(flow: Workflow) -> None:
     issue = flow.labelled()
     flow.through()

@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any, Final
 
 import pytest
 
 from bot.ci.bundle import BundleState
 from bot.ci.publishing import LEFT_NOTHING
+from bot.ci.standing import read_standing
 from bot.engine.outcome import ToWork
 from bot.verify import QUIET
 from stages.errors import ParkCause
-from tests.bot.ci.acts import age, at_night, text
+from tests.bot.ci.acts import age, at_night, changed, text
 from tests.bot.ci.workflow import Workflow
 from tests.bot.kit import Script, writes
+
+NOON: Final = "2026-11-03T12:00:00+00:00"
+GOOD: Final[dict[str, Any]] = {
+    "run": {
+        "id": "DC6GN5TJHAQX",
+        "ticket": "issue:1",
+        "ticket_json": '{"id":"issue:1","title":"x","body":"","number":1}',
+        "state": "working",
+        "base": "a" * 40,
+        "generation": 1,
+        "attempt": 0,
+        "created": NOON,
+        "updated": NOON,
+    },
+    "course": {"actor_id": 1001, "actor_login": "ada", "actor_kind": "User"},
+    "trail": {},
+}
 
 
 def test_r5_a_run_whose_job_died_waits_for_a_person_and_goes_on_without_paying_twice(flow: Workflow) -> None:
@@ -161,6 +180,82 @@ def test_a_text_on_the_branch_that_is_no_run_is_no_run(flow: Workflow, text: str
     flow.shop.git.commit("ticketsmith/memory", {f"run-{issue.number}.json": text}, "x", onto=None)
 
     assert isinstance(flow.receive(), ToWork)
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "value"),
+    [
+        ("run", "id", []),
+        ("run", "id", "../../main"),
+        ("run", "state", "soon"),
+        ("run", "park_cause", "rain"),
+        ("run", "stop_cause", "rain"),
+        ("run", "base", "--output=x"),
+        ("run", "calls", 10**30),
+        ("run", "attempt", -1),
+        ("run", "ticket_json", "{"),
+        ("run", "updated", "2026-11-03T12:00:00"),
+        ("course", "pushed", "HEAD"),
+        ("course", "pull", 10**30),
+        ("course", "pull_state", "ajar"),
+        ("course", "actor_kind", "Owner"),
+    ],
+)
+def test_sec_34_a_run_that_people_wrote_is_none_where_it_holds_what_no_job_writes(
+    part: str, field: str, value: object
+) -> None:
+    wrong = {**GOOD, part: {**GOOD[part], field: value}}
+
+    assert read_standing(json.dumps(GOOD)) is not None
+    assert read_standing(json.dumps(wrong)) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "value"),
+    [
+        ("run", "id", []),
+        ("run", "ticket_json", '{"id":"issue:9","title":"x","body":"","number":9}'),
+        ("course", "branch", "main"),
+    ],
+)
+def test_sec_34_a_run_that_people_made_another_one_keeps_no_job_back(
+    flow: Workflow, part: str, field: str, value: object
+) -> None:
+    issue = flow.labelled()
+    flow.receive()
+    changed(flow, issue, part, field, value)
+    flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith retry")
+
+    look, outcome = flow.look(), flow.receive()
+
+    assert (look.issues, isinstance(outcome, ToWork)) == ((issue.number,), True)
+    assert any("A new run begins." in said for said in flow.said(issue))
+
+
+def test_a_run_that_names_another_repository_is_one_of_this_repository(flow: Workflow) -> None:
+    issue = flow.labelled()
+    flow.publish(flow.made(issue))
+    for field, value in {"repository": 1, "installation": 9, "full_name": "acme/other", "number": 9}.items():
+        changed(flow, issue, "course", field, value)
+    flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith stop")
+
+    flow.through()
+
+    assert [pull.state for pull in flow.pulls()] == ["closed"]
+
+
+def test_steps_that_this_version_does_not_know_are_made_anew(flow: Workflow) -> None:
+    issue = flow.labelled()
+    flow.receive()
+    flow.work()
+    flow.publish_nothing()
+    steps = [{"generation": 1, "name": "dream", "attempt": 1, "result": "1", "started": NOON, "finished": NOON}]
+    changed(flow, issue, "trail", "steps", steps)
+    flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith retry")
+
+    came = flow.through()
+
+    assert came == [f"published: #{flow.pulls()[0].number}"]
 
 
 def test_a_run_that_would_be_too_long_is_kept_without_its_steps(
