@@ -224,7 +224,20 @@ def test_a_step_calls_the_program(tmp_path: Path, variables: dict[str, str], cal
 
     done = script("run.sh", tmp_path, **{**STEP, **variables})
 
-    assert (done.returncode, done.stdout) == (0, f"{called}\n")
+    assert (done.returncode, done.stdout.splitlines()[1:-1]) == (0, [called])
+
+
+def test_sec_34_nothing_that_a_step_prints_is_a_command_to_the_runner(tmp_path: Path) -> None:
+    program(tmp_path, "echo '::set-output name=work::true' && exit 3")
+
+    done = [script("run.sh", tmp_path, **{**STEP, "DO": "receive"}) for _ in range(2)]
+
+    ends = [one.stdout.splitlines()[0].removeprefix("::stop-commands::") for one in done]
+    assert [one.stdout.splitlines()[1:] for one in done] == [
+        ["::set-output name=work::true", f"::{end}::"] for end in ends
+    ]
+    assert all(re.fullmatch("[0-9a-f]{32}", end) for end in ends)
+    assert ends[0] != ends[1]
 
 
 STEP: Final = {"BUNDLE": "b.json", "TARGET": "t", "ISSUE": "7", "ASIDE": "false", "MODEL": ""}
@@ -257,7 +270,7 @@ def test_the_environment_holds_the_program_and_nothing_of_the_folder_it_is_calle
     fake = tools / "python-for-test"
     site = Path(yaml.__file__).parent.parent
     fake.write_text(
-        f'#!/bin/sh\n"{sys.executable}" -m venv --without-pip "$3"\n'
+        f'#!/bin/sh\n[ -z "$GITHUB_TOKEN$MODEL_KEY" ] || exit 9\n"{sys.executable}" -m venv --without-pip "$3"\n'
         'mv "$3/bin/python" "$3/bin/real"\n'
         'printf \'#!/bin/sh\\n[ "$2" = pip ] || exec "%s/bin/real" "$@"\\n\' "$3" >"$3/bin/python"\n'
         'chmod +x "$3/bin/python"\n'
@@ -267,7 +280,7 @@ def test_the_environment_holds_the_program_and_nothing_of_the_folder_it_is_calle
     (tmp_path / "bot").mkdir()
     (tmp_path / "bot" / "__init__.py").write_text("raise SystemExit('the repository was imported')")
 
-    installed = script("install.sh", tmp_path, PYTHON=str(fake), DO="publish")
+    installed = script("install.sh", tmp_path, PYTHON=str(fake), DO="publish", GITHUB_TOKEN="t", MODEL_KEY="k")
     done = subprocess.run(
         [str(made / "bin" / "ticketsmith"), "ci", "--help"],
         cwd=tmp_path,

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the environment of the program: libraries by hash, and nothing of the repository that it works on.
 set -euo pipefail
+unset GITHUB_TOKEN MODEL_KEY # of the next step: libraries are installed without them
 
 home="$RUNNER_TEMP/ticketsmith"
 source="$(cd "$GITHUB_ACTION_PATH/../../.." && pwd)"

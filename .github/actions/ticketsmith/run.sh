@@ -5,6 +5,11 @@ set -euo pipefail
 program="$RUNNER_TEMP/ticketsmith/bin/ticketsmith"
 about=(--repo "$TARGET" ${ISSUE:+--issue "$ISSUE"})
 
+# What is printed from here on may hold words of a check or of a model: none is a command to the runner.
+end="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+echo "::stop-commands::$end"
+trap 'echo "::$end::"' EXIT
+
 case "$DO" in
 look)
     "$program" ci look --repo "$TARGET"
