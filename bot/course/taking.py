@@ -13,7 +13,7 @@ from bot.course.breaker import cause_of
 from bot.course.changes import Changes, Judging
 from bot.course.check_run import CheckRun
 from bot.course.commands import Commands, Forget, argument_of
-from bot.course.course import Course
+from bot.course.course import Course, PullState
 from bot.course.errand import Errand
 from bot.course.follow_up import FollowUps
 from bot.course.foreign_pulls import refused_as_foreign
@@ -24,6 +24,7 @@ from bot.course.pausing import Pausing
 from bot.course.points import CourseStep
 from bot.course.remarks import receive_remark
 from bot.course.silence import Silence
+from bot.course.texts import Now
 from bot.engine.outcome import Outcome, Settled, ToWork, Waits
 from bot.errors import LetGo
 from bot.forge.errors import ForgeFault, Gone, Moved, NotThere
@@ -36,6 +37,8 @@ from memory.types import CommitId, RunId
 from stages.errors import ParkCause
 
 _BEGINS: Final = frozenset({JobKind.START, JobKind.RETRY, JobKind.REQUEUE})
+_LOOKS: Final = frozenset({JobKind.WHY, JobKind.HELP, JobKind.FORGET, JobKind.REMARK, JobKind.CHECKS, JobKind.VERIFY})
+"""They leave a run where it stands, whatever becomes of them."""
 
 
 class CourseOfJob:
@@ -99,7 +102,10 @@ class CourseOfJob:
         course = self._errand.course
         if course is None:
             return self._bury_unbegun(why)
-        if (run := self._errand.run(course.run)).open:
+        run = self._errand.run(course.run)
+        if run.open and course.pull_state is PullState.MERGED:  # parked, it would never be judged
+            self._softly(run.id, lambda: self._errand.tell(run, course, Now(note=f"Not verified yet: {why}")))
+        elif run.open and self._errand.job.kind not in _LOOKS:
             again = f"{why}; `/ticketsmith retry` tries it once more"
             runs = self._errand.app.stores.runs
             parked = runs.set_state(run.id, RunState.PARKED, cause=ParkCause.PROGRAM, reason=again)

@@ -10,6 +10,7 @@ from bot.course.office import taking
 from bot.course.points import CourseStep, Moment
 from bot.engine.fence import Fence
 from bot.errors import Fenced
+from bot.job import JobKind
 from bot.run import RunState
 from stages.errors import ParkCause
 from tests.bot.course.town import Town
@@ -57,6 +58,35 @@ def test_f45_a_run_that_never_began_is_given_up_with_a_word_too(town: Town) -> N
 
     assert "Given up before it began" in town.comments(issue)[0]
     assert town.own_labels(issue) == ["ticketsmith:held"]
+
+
+def test_f45_a_question_or_a_look_that_is_given_up_leaves_the_run_where_it_stands(town: Town) -> None:
+    issue = town.solved()
+    town.say(issue, "/ticketsmith why")
+    jobs = [one for one in town.jobs.of_issue(town.shop.id, issue.number) if one.kind is not JobKind.START]
+
+    with taking(town.office) as one:
+        for job in jobs:
+            one.bury(job, "five processes ended")
+
+    assert {job.kind for job in jobs} == {JobKind.CHECKS, JobKind.WHY}
+    assert town.run(issue).state is RunState.PUBLISHED
+    assert town.own_labels(issue) == ["ticketsmith:pr"]
+
+
+def test_f45_a_merged_patch_whose_verdict_is_given_up_waits_for_another_one(town: Town) -> None:
+    issue = town.solved()
+    town.github.people.merge(town.shop, town.pull(), town.ada)
+    town.reached = dies_at(CourseStep.JUDGE)  # type: ignore[assignment]
+    with pytest.raises(Broken):
+        town.drain()
+    (*_, job) = [one for one in town.jobs.of_issue(town.shop.id, issue.number) if one.kind is JobKind.CLOSED]
+
+    with taking(town.office) as one:
+        one.bury(job, "five processes ended")
+
+    assert town.run(issue).state is RunState.PUBLISHED
+    assert "Not verified yet: five processes ended" in town.comments(issue)[0]
 
 
 def test_f43_a_process_that_was_overtaken_while_the_model_worked_sends_and_records_nothing(town: Town) -> None:
