@@ -37,6 +37,7 @@ from stages.repository import Repository
 
 ISSUES_AT_MOST: Final = 20  # of one event
 DIED_AFTER: Final = timedelta(hours=6)  # no job of GitHub's own machines goes on for longer
+_DIGITS: Final = 19  # of the number of an issue: people can write on the branch
 _GOES_ON: Final = (RunState.WORKING, RunState.PUBLISHED)  # without anybody's word
 
 
@@ -198,4 +199,4 @@ def never_begun(job: NewJob, app: App, forge: Forge, log: Log) -> tuple[Job, ...
 
 def _issue(ticket: object) -> int:
     name = ticket.removeprefix("issue:") if isinstance(ticket, str) else ""
-    return int(name) if name.isdecimal() else 0
+    return int(name) if name.isdecimal() and len(name) < _DIGITS else 0

@@ -50,7 +50,7 @@ class Records:
         """How many runs of the issue learnt something in this time, as the log that was brought knows it."""
         since, ticket = (self._errand.now() - time).isoformat(), self._errand.ticket
         found = (line for line in lines_of(self._there.log) if line.get("ticket") == ticket)
-        return len({line.get("run") for line in found if str(line["at"]) >= since})
+        return len({str(line.get("run")) for line in found if str(line["at"]) >= since})
 
     def keep(self, *, forgotten: frozenset[str] = frozenset(), aside: bool = False) -> None:
         """Add what this database knows of the issue's newest run: its endings, and how it stands.

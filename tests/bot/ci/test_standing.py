@@ -160,6 +160,23 @@ def test_what_people_wrote_on_the_branch_keeps_no_look_around_back(flow: Workflo
     assert flow.look().issues == ()
 
 
+def test_lines_that_people_wrote_into_the_log_keep_no_job_back(flow: Workflow) -> None:
+    issue = flow.labelled()
+    head = {"v": 1, "at": "9999", "final": True}
+    lines = [
+        {**head, "id": "a", "run": [], "ticket": f"issue:{issue.number}"},
+        {**head, "id": "b", "run": {}, "ticket": f"issue:{'9' * 5_000}"},
+    ]
+    log = "".join(f"{json.dumps(line)}\n" for line in lines)
+    flow.shop.git.commit("ticketsmith/memory", {"endings.jsonl": log}, "By hand", onto=None)
+
+    outcome = flow.receive()
+    at_night(flow)
+
+    assert isinstance(outcome, ToWork)
+    assert flow.look().issues == ()
+
+
 def test_a_patch_that_is_quiet_for_long_ends_unverified(flow: Workflow) -> None:
     issue = flow.labelled()
     flow.through()
