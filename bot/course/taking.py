@@ -55,6 +55,7 @@ class CourseOfJob:
         except LetGo:
             raise
         except (Moved, Gone, NotThere) as gone:
+            self._pausing.let_go()
             return Settled(outcome=f"nothing there: {type(gone).__name__}")
         except (ForgeFault, OutboxFault) as fault:
             parking = parking_of(fault, self._errand.now())

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pytest
 
+from bot.course.breaker import PAUSE
 from bot.course.office import taking
 from bot.course.points import CourseStep, Moment
 from bot.engine.fence import Fence
+from bot.engine.outcome import Settled
 from bot.errors import Fenced
 from bot.job import JobKind
 from bot.run import RunState
 from stages.errors import ParkCause
+from tests.bot.course.test_pausing import breaker, later, take_again, three_fail, without_key
 from tests.bot.course.town import Town
 from tests.bot.kit import silent
 
@@ -87,6 +91,22 @@ def test_f45_a_merged_patch_whose_verdict_is_given_up_waits_for_another_one(town
 
     assert town.run(issue).state is RunState.PUBLISHED
     assert "Not verified yet: five processes ended" in town.comments(issue)[0]
+
+
+def test_a_ticket_that_was_moved_before_it_could_try_lets_another_one_try(found: Callable[..., Town]) -> None:
+    town = found(script=without_key())
+    three_fail(town)
+    waiting = town.labelled(title="And another one")
+    town.drain()
+    town.github.hooks.url = ""  # GitHub tells late
+    town.github.people.transfer(town.shop, waiting, town.github.repository("bakery"), town.ada)
+    later(town, PAUSE * 2)
+
+    outcome = take_again(town, waiting)
+
+    assert outcome == Settled(outcome="nothing there: Moved")
+    assert breaker(town).probe is None
+    town.check()
 
 
 def test_f43_a_process_that_was_overtaken_while_the_model_worked_sends_and_records_nothing(town: Town) -> None:
