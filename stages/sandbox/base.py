@@ -26,6 +26,7 @@ from stages.sandbox.wires import Wires
 
 SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _LIVING: Final = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
+_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder below it is one like others, and no device
 _MAY_BE_READ_WHOLE: Final = tuple(map(Path, ("/usr", "/opt", "/nix", "/gnu")))
 _CHANGING_PROGRAMS: Final = ("GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH")  # with LD_*: ld.so(8), locale(7)
 _REASON_AT_MOST: Final = 600  # characters
@@ -186,8 +187,13 @@ def _path_problems(command: Command, tree: Path) -> Iterator[str]:
             continue
         for path in {given.absolute(), given.resolve()}:
             whole = len(path.parts) <= 2 and path not in _MAY_BE_READ_WHOLE
-            if whole or tree.is_relative_to(path) or any(path.is_relative_to(living) for living in _LIVING):
+            if whole or tree.is_relative_to(path) or _is_living(path):
                 yield f"{given} is too much to read"
+
+
+def _is_living(path: Path) -> bool:
+    """Whether it belongs to the running system: devices, processes, sockets."""
+    return any(path.is_relative_to(living) for living in _LIVING) and _IN_MEMORY not in path.parents
 
 
 def _lent_problems(command: Command, tree: Path) -> Iterator[str]:

@@ -25,6 +25,7 @@ from stages.prompt import EntryPoint, Prompt
 from stages.repository import Repository
 from stages.ticket import Ticket
 from stages.workspace import Workspace
+from tests.bot.empty_database import lay_empty_database
 from tests.stages.repositories import commit, make
 
 Found = TypeVar("Found")
@@ -186,7 +187,8 @@ class Bed:
         return self.folder / "home"
 
     def app(self, script: Script | None = None, kind: type[ScriptedApp] = ScriptedApp, **choices: Any) -> ScriptedApp:
-        settings = Settings(home=self.home, database=self.home / "ticketsmith.sqlite", **self.settings)
+        database = lay_empty_database(self.home / "ticketsmith.sqlite")
+        settings = Settings(home=self.home, database=database, **self.settings)
         given: dict[str, Any] = {"trusted": True, "sandbox": "plain", **choices}
         return kind(settings, Choices(**given), script or Script.of())
 

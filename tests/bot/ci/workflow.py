@@ -8,9 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bot.app import App, Choices
@@ -30,6 +28,7 @@ from bot.job import NewJob
 from bot.log import Log, open_log
 from stages.git import Git
 from stages.repository import Repository
+from tests.bot.empty_database import lay_empty_database
 from tests.bot.kit import SHOP, Script, ScriptedApp, silent
 from tests.github_server.github import GitHub
 from tests.github_server.state import ACTIONS_BOT_ID, Delivery, Issue, Person
@@ -125,9 +124,7 @@ class Workflow:
         self.machines += 1
         home = self.folder / f"machine{self.machines}"
         app = AppSettings(base_url=self.github.url, **self.app_settings)
-        home.mkdir()
-        (home / "t.sqlite").write_bytes(_empty())
-        return Settings(home=home, database=home / "t.sqlite", app=app)
+        return Settings(home=home, database=lay_empty_database(home / "t.sqlite"), app=app)
 
     def checkout(self) -> Repository:
         """A clone as actions/checkout leaves it: the default branch, and no credential."""
@@ -255,16 +252,6 @@ class Workflow:
 
     def endings(self) -> list[str]:
         return [json.loads(line)["kind"] for line in self.memory().splitlines()]
-
-
-@cache
-def _empty() -> bytes:
-    """A database with its tables and nothing in them: making one takes longer than most of what a job does with it."""
-    with TemporaryDirectory() as folder:
-        home = Path(folder)
-        app = App(Settings(home=home, database=home / "t.sqlite"))
-        app.book.engine.dispose()
-        return (home / "t.sqlite").read_bytes()
 
 
 def _quiet() -> Log:

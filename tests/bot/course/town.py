@@ -23,6 +23,7 @@ from bot.jobs import Jobs
 from bot.log import open_log
 from bot.run import Run
 from bot.working import Working
+from tests.bot.empty_database import lay_empty_database
 from tests.bot.forge.kit import Clock
 from tests.bot.kit import SHOP, Script, ScriptedApp, told
 from tests.github_server.github import GitHub
@@ -63,6 +64,7 @@ class Town:
         self.key.chmod(0o600)
         self.github.hooks.url = "kept"
         self.github.hooks._send = self._arrives  # type: ignore[method-assign]
+        lay_empty_database(self.options().database)
         self.again()
 
     # --- The program -----------------------------------------------------------------------------------------------

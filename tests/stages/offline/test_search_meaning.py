@@ -84,7 +84,7 @@ def test_what_the_failure_points_at_is_repaired_where_deleting_code_would_pass_t
 
     assert gate(played.ground) == []
     assert meant in played.ground.files["src/work.py"]
-    assert played.ground.candidate_runs <= 10
+    assert played.ground.candidate_runs <= 20  # hundreds before; those that a busy machine made hang are tried again
 
 
 def test_a_loop_that_ends_an_answer_is_left_by_its_condition_only_when_little_else_is_left() -> None:

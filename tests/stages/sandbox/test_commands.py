@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +45,7 @@ TRUE = ("true",)
         ({"tree": Path("/etc/hostname")}, "no folder for a tree"),
         *(
             ({"readable": (Path(path),)}, "too much")
-            for path in ("/", "/etc", "/home", "/proc/1", "/sys/kernel", "/dev/null")
+            for path in ("/", "/etc", "/home", "/proc/1", "/sys/kernel", "/dev/null", "/dev/shm")
         ),
         ({"readable": (Path("/opt/nonexistent"),)}, "does not exist"),
     ],
@@ -55,6 +57,16 @@ def test_a_command_that_asks_for_too_much_is_refused(changes: dict[str, object],
 
     with pytest.raises(Refused, match=problem):
         Plain().run(command)
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no folder in memory here")
+def test_a_folder_that_lies_in_memory_can_be_read_like_any_other(way: Way, world: World) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        os.chmod(folder, 0o755)
+        (Path(folder) / "said").write_text("here")
+        command = Command(arguments=("cat", f"{folder}/said"), tree=world.tree, readable=(Path(folder),))
+
+        assert way.sandbox().run(command).output == "here"
 
 
 def test_f54_a_tree_that_is_not_there_any_more_parks_the_run(world: World) -> None:
