@@ -107,7 +107,7 @@ def test_sec_16_the_value_of_a_variable_is_on_no_command_line_and_in_no_represen
         until = time.monotonic() + 10
         while not on_command_lines(KEY) and time.monotonic() < until:
             time.sleep(0.05)
-        assert on_command_lines(KEY) == 1
+        assert on_command_lines(KEY) >= 1  # the shell's child shows it too until it is another program
     finally:
         control.kill()
         control.wait()
