@@ -31,7 +31,7 @@ from tests.github_server.state import BOT_ID, Issue, Repository
 
 WORKERS: Final = 3
 REPOSITORIES: Final = 4
-LIVES_SECONDS: Final = (0.0, 5.0)  # of a worker, from when it begins to take work
+LIVES_SECONDS: Final = (0.0, 8.0)  # of a worker from its begin; what a dead one sent is waited for, 5 s
 MINUTES_AT_MOST: Final = 30.0
 
 
