@@ -35,7 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _has_room() -> bool:
     spare = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return os.access(MEMORY, os.W_OK) and min(shutil.disk_usage(MEMORY).free, spare) >= ROOM
+    if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+        return False
+    return min(shutil.disk_usage(MEMORY).free, spare) >= ROOM
 
 
 @pytest.hookimpl(optionalhook=True)  # tests run without xdist too, in one process
