@@ -8,8 +8,6 @@ export UV_PYTHON_DOWNLOADS := never
 # Some machines switch bytecode off; without it every start of a command compiles all libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-COVERAGE := --cov --cov-report=term --cov-fail-under=90
-
 .PHONY: demo test check lint types wheel bench lock clean
 
 demo: $(READY) ## Take a ticket with a real failure to a tested patch, and show what the next run learnt
@@ -17,10 +15,9 @@ demo: $(READY) ## Take a ticket with a real failure to a tested patch, and show 
 
 test: $(READY) ## Run the tests, with branch coverage
 	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder $(COVERAGE)
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=90
 
-check: lint types wheel ## What to run before a pull request: all that CI runs, but for the coverage, which takes long
-	@$(MAKE) --no-print-directory test COVERAGE=
+check: lint types test wheel ## What a pull request must pass
 
 lint: $(READY)
 	@$(BIN)/ruff check

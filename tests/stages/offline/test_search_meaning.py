@@ -71,20 +71,21 @@ def test_next():
 
 
 @pytest.mark.parametrize(
-    ("work", "tests", "meant"),
+    ("work", "tests", "meant", "at_most"),
     [
-        (LAST, TURNS, "        if ahead is None or ahead.next is None:\n"),
-        (REACHED, REACHES, "        seen.add(node)\n"),
+        (LAST, TURNS, "        if ahead is None or ahead.next is None:\n", 10),
+        # 3 or 11: on which line of an endless recursion Python gives up depends on the depth of the stack before it.
+        (REACHED, REACHES, "        seen.add(node)\n", 11),
     ],
 )
 def test_what_the_failure_points_at_is_repaired_where_deleting_code_would_pass_too(
-    work: str, tests: str, meant: str
+    work: str, tests: str, meant: str, at_most: int
 ) -> None:
     played = worked_through(work, tests)
 
     assert gate(played.ground) == []
     assert meant in played.ground.files["src/work.py"]
-    assert played.ground.candidate_runs <= 20  # hundreds before; those that a busy machine made hang are tried again
+    assert played.ground.candidate_runs <= at_most
 
 
 def test_a_loop_that_ends_an_answer_is_left_by_its_condition_only_when_little_else_is_left() -> None:
