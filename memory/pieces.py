@@ -13,7 +13,7 @@ def split_block(
 ) -> list[tuple[str, ...]]:
     """`lines` in pieces of at most `capacity` characters, broken where an item starts, else between lines, else words.
 
-    Each piece of a fenced block gets its fence.
+    Each piece of a fenced block gets its fence; no other begins or ends with an empty line.
     """
     if size(lines) <= capacity:
         return [tuple(lines)]
@@ -21,7 +21,8 @@ def split_block(
         return _refenced(lines, capacity)
     borders = sorted({0, len(lines), *(at for at in starts if 0 < at < len(lines))})
     groups = [lines[start:stop] for start, stop in pairwise(borders)]
-    return _filled((piece for group in groups for piece in _fitting(group, capacity)), capacity)
+    filled = _filled((piece for group in groups for piece in _fitting(group, capacity)), capacity)
+    return [piece for piece in map(_without_empty_ends, filled) if piece]
 
 
 def _refenced(lines: Sequence[str], capacity: int) -> list[tuple[str, ...]]:
@@ -54,3 +55,8 @@ def _filled(pieces: Iterator[tuple[str, ...]], capacity: int) -> list[tuple[str,
         else:
             filled.append(list(piece))
     return [tuple(lines) for lines in filled]
+
+
+def _without_empty_ends(lines: tuple[str, ...]) -> tuple[str, ...]:
+    full = [at for at, line in enumerate(lines) if line]
+    return lines[full[0] : full[-1] + 1] if full else ()

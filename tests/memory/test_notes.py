@@ -15,6 +15,7 @@ from memory.pieces import split_block
 from memory.text import fold
 from memory.types import Chunk, NoteFile
 from memory.words import words
+from tests.machine import at_most
 
 LONG = "\n\n".join(f"Sentence {n} says what to do when the cache of the shop is down." for n in range(10))
 REDIS = f"""---
@@ -246,6 +247,13 @@ def test_whatever_a_note_holds_its_chunks_fit_and_are_folded(text: str, path: st
         assert fold(chunk.heading) in ([chunk.heading], [])
 
 
+def test_a_list_that_is_broken_where_an_empty_line_stood_has_no_chunk_that_ends_with_it() -> None:
+    texts = [chunk.text for chunk in of("- first\n" + "word " * 300 + "\n\n- " + "last " * 100, path="a.md")]
+
+    assert len(texts) > 1
+    assert [text.strip("\n") for text in texts] == texts
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["# H", "## H2", "- item", "text alpha", "word " * 200, "```", ""]), max_size=40))
 def test_every_word_of_a_note_is_in_a_chunk(lines: list[str]) -> None:
@@ -261,7 +269,7 @@ def test_a_long_list_takes_no_more_than_linear_time() -> None:
 
     of("- word of a long list\n" * 40_000)
 
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < at_most(5)
 
 
 @pytest.mark.parametrize("unit", ["> ", "- ", "[", "# a\n", "<!--", "|a", "```\n", "<!-- -->", "[a]: b\n", "*a "])
@@ -271,4 +279,4 @@ def test_a_hostile_note_takes_no_more_than_linear_time(unit: str) -> None:
 
     of(text)
 
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < at_most(5)

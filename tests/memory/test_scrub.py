@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.scrub import SECRET, Scrubber
+from tests.machine import at_most
 
 # Joined here, so that no scanner of this repository takes them for real ones.
 PLANTED = {
@@ -190,7 +191,8 @@ def test_64_kb_of_hostile_text_take_less_than_50_ms() -> None:
     )
 
     took = dict(zip(HOSTILE, json.loads(done.stdout), strict=True))
-    assert {piece: seconds for piece, seconds in took.items() if seconds >= 0.05} == {}
+    limit = at_most(0.05)
+    assert {piece: seconds for piece, seconds in took.items() if seconds >= limit} == {}
 
 
 @given(st.lists(st.sampled_from([*PLANTED.values(), *KEPT, PEM, "\n", "token=", "é"])).map(" ".join))

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.benchmarks.walls import HOSTILE, readers
+from tests.machine import at_most
 
 SECONDS_AT_MOST = 0.05
 
@@ -22,4 +23,5 @@ def test_b54_every_reader_is_done_with_hostile_text_in_time(kind: str) -> None:
         took[name] = time.process_time() - began
 
     assert len(text.encode()) > 60_000
-    assert {name: seconds for name, seconds in took.items() if seconds > SECONDS_AT_MOST} == {}
+    limit = at_most(SECONDS_AT_MOST)
+    assert {name: seconds for name, seconds in took.items() if seconds > limit} == {}

@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from memory.signature import signatures
+from tests.machine import at_most
 from tests.memory.signature.test_hostile_texts import SLOWER
 
 MOST_SECONDS: Final = 0.05
@@ -73,7 +74,7 @@ def test_b53_frames_that_end_in_nothing_are_read_in_50_ms(frames: int, end: str)
         signatures("", lines)
         taken.append(thread_time() - begun)
 
-    assert min(taken) < MOST_SECONDS * SLOWER
+    assert min(taken) < at_most(MOST_SECONDS * SLOWER)
 
 
 @pytest.mark.parametrize("name", TEXTS)
