@@ -11,6 +11,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Final
 
 from memory.escapes import unescaped
@@ -21,6 +22,8 @@ PART_AT_LEAST: Final = 12  # letters and digits of a value that were cut out of 
 _PLAIN_PART_AT_LEAST: Final = 20  # of a value without digits: what is cut out of words is words
 _WHOLE_AT_LEAST: Final = 8  # letters and digits of a value that was hidden whole
 
+_GRAM: Final = 5  # characters of a part: where none of these stands in a text, no part does
+_STRIDE: Final = PART_AT_LEAST - _GRAM + 1  # of every so many places one lies at the beginning of a gram of each part
 _OTHER: Final = re.compile(r"[^A-Za-z0-9]+")
 _ARMOUR: Final = re.compile(r"-----(?:BEGIN|END) [^\n-]{1,64}-----")
 _DER_HEAD: Final = 24  # characters with which every key of one length begins
@@ -103,14 +106,22 @@ class SecretValues:
             while at >= 0:
                 yield at, at + len(form)
                 at = squeezed.find(form, at + 1)
-        parts = self._parts
-        for at in range(len(squeezed) - PART_AT_LEAST + 1):
-            tails = parts.get(squeezed[at : at + PART_AT_LEAST])
-            if tails is not None:
-                begin = at + PART_AT_LEAST
-                for tail in tails:
-                    if squeezed.startswith(tail, begin):
-                        yield at, begin + len(tail)
+        grams = self._grams
+        for place in range(0, len(squeezed), _STRIDE):
+            if squeezed[place : place + _GRAM] in grams:
+                for at in range(max(0, place - _STRIDE + 1), place + 1):
+                    yield from self._parts_at(squeezed, at)
+
+    def _parts_at(self, squeezed: str, at: int) -> Iterator[tuple[int, int]]:
+        begin = at + PART_AT_LEAST
+        for tail in self._parts.get(squeezed[at:begin], ()):
+            if squeezed.startswith(tail, begin):
+                yield at, begin + len(tail)
+
+    @cached_property
+    def _grams(self) -> frozenset[str]:
+        """What stands at the places of a part that a scan in strides may come upon."""
+        return frozenset(head[at : at + _GRAM] for head in self._parts for at in range(_STRIDE))
 
 
 def _runs(found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
