@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import create_engine
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+from memory import database
 
 # How long an example takes says something about the machine; what must be fast is measured by its own tests.
 settings.register_profile("machine", deadline=None)
@@ -45,6 +51,20 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """What `-n auto` is: two for each core, since tests wait for processes and sockets half of their time."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(1, min(2 * len(os.sched_getaffinity(0)), memory // WORKER_BYTES, WORKERS_AT_MOST))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_are_compiled_once() -> Iterator[None]:
+    """One cache for the databases of all tests: each has its own, and would compile every statement anew.
+
+    The cache is asked by dialect and statement; dialects of one class count as the same one.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda one, other: type(one) is type(other))
+        patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda one: hash(type(one)))
+        options = {"compiled_cache": dict[object, object]()}
+        patch.setattr(database, "create_engine", partial(create_engine, execution_options=options))
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
