@@ -8,6 +8,7 @@ from typing import Final
 
 _PYTHON_FRAME: Final = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
 _PYTEST_FRAME: Final = re.compile(r"^\s*([\w./\\-]+\.py):(\d+):", re.MULTILINE)
+_GIVES_UP: Final = re.compile(r"[^\n]*(?:\n(?:E|\|)? [^\n]*){0,3}\n(?:[E|] *)?RecursionError\b| RecursionError\b")
 _NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
 _TEXT: Final = re.compile(r"'[^'\\\n]{0,60}'|\"[^\"\\\n]{0,60}\"")
 _HINTS_AT_MOST: Final = 20
@@ -23,10 +24,13 @@ _ATTRIBUTE_OF_NONE: Final = re.compile(r"'NoneType' object has no attribute '(\w
 
 
 def frames(text: str) -> list[tuple[str, int]]:
-    """Places that tracebacks name, in the order of the text: file and line."""
-    found = [(match.start(), match[1], int(match[2])) for match in _PYTHON_FRAME.finditer(text)]
-    found += [(match.start(), match[1], int(match[2])) for match in _PYTEST_FRAME.finditer(text)]
-    return [(path, line) for _, path, line in sorted(found)]
+    """Places that tracebacks name, in the order of the text: file and line.
+
+    Not where Python gave up an endless recursion: that is chance, by how deep the stack was before it.
+    """
+    found = [*_PYTHON_FRAME.finditer(text), *_PYTEST_FRAME.finditer(text)]
+    named = (match for match in found if not _GIVES_UP.match(text, match.end()))
+    return [(match[1], int(match[2])) for match in sorted(named, key=lambda match: match.start())]
 
 
 def traceback_lines(text: str, paths: Sequence[str]) -> list[tuple[str, int]]:

@@ -152,7 +152,8 @@ class Playground:
 def _account(error: BaseException, files: dict[str, str]) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     source = [f">   {frame.line or files[frame.filename].split(chr(10))[(frame.lineno or 1) - 1]}" for frame in frames]
-    places = [f"  {frame.filename}:{frame.lineno}: {type(error).__name__}" for frame in frames]
+    places = [f"  {frame.filename}:{frame.lineno}: " for frame in frames]
+    places[-1:] = [f"{place}{type(error).__name__}" for place in places[-1:]]  # as pytest does: behind the last one
     return "\n".join([f"{type(error).__name__}: {error}", *source[:1], *places[-20:]])
 
 
