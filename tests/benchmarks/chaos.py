@@ -2,7 +2,8 @@
 
 `python -m tests.benchmarks.chaos [--kills 200] [--runs 20] [--seed 1]` labels issues in four repositories of a GitHub
 on loopback, kills each of three workers at a random moment after it began to work, again and again, and lets the rest
-end undisturbed. Then the oracle looks at tables and GitHub, and it is counted what came of each issue.
+end undisturbed. People go on meanwhile: each pull request is sent back once, and merged when all were answered. Then
+the oracle looks at tables and GitHub, and it is counted what came of each issue.
 """
 
 from __future__ import annotations
@@ -10,22 +11,23 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
+from enum import IntEnum, auto
 from pathlib import Path
 from typing import Final
 
 from bot.book import utc_now
-from bot.job import JobKind
-from bot.run import RunState
+from bot.job import Job, JobKind
 from tests.bot.course.process import log_of, start
 from tests.bot.course.town import Town
 from tests.bot.forge.kit import ref_of
-from tests.bot.kit import SHOP
+from tests.bot.kit import SHOP, told
 from tests.github_server.github import GitHub
 from tests.github_server.state import BOT_ID, Issue, Repository
 
@@ -33,6 +35,24 @@ WORKERS: Final = 3
 REPOSITORIES: Final = 4
 LIVES_SECONDS: Final = (0.0, 8.0)  # of a worker from its begin; what a dead one sent is waited for, 5 s
 MINUTES_AT_MOST: Final = 30.0
+WHOLE: Final = ["hold: finding", "refix", "pass-after-hold", "final verify: worked"]
+
+
+class Step(IntEnum):
+    """How far people are with an issue."""
+
+    LABELLED = auto()
+    SENT_BACK = auto()
+    MERGED = auto()
+
+
+@dataclass
+class Story:
+    """One issue, and what people did with it."""
+
+    shop: Repository
+    issue: Issue
+    step: Step = Step.LABELLED
 
 
 @dataclass
@@ -65,20 +85,20 @@ def main() -> int:
 
 def measure(town: Town, kills: int, runs: int, chance: random.Random) -> int:
     """0 when all held."""
-    issues = begin(town, runs)
-    began, killed = time.monotonic(), disturb(town, issues, kills, chance)
+    stories = begin(town, runs)
+    began, killed = time.monotonic(), disturb(town, stories, kills, chance)
     last = start(town)
     try:
-        wait(town, issues)
+        wait(town, stories)
     finally:
         last.kill()
         last.wait()
-    report(town, issues, killed, time.monotonic() - began)
+    report(town, stories, killed, time.monotonic() - began)
     town.check()
-    return 0 if all(is_whole(town, *one) for one in issues) else 1
+    return 0 if all(is_whole(town, one) for one in stories) else 1
 
 
-def begin(town: Town, runs: int) -> list[tuple[Repository, Issue]]:
+def begin(town: Town, runs: int) -> list[Story]:
     """Labelled issues, spread over the repositories."""
     more = range(2, REPOSITORIES + 1)
     roles = {town.ada: "write"}
@@ -88,15 +108,31 @@ def begin(town: Town, runs: int) -> list[tuple[Repository, Issue]]:
         town.shop = shops[number % REPOSITORIES]
         body = f"price.txt says 1, we agreed on 3 in shop {number}."
         issue = town.labelled(title=f"The price is wrong, {number}", body=body)
-        found.append((town.shop, issue))
+        found.append(Story(shop=town.shop, issue=issue))
     return found
 
 
-def disturb(town: Town, issues: list[tuple[Repository, Issue]], kills: int, chance: random.Random) -> int:
+def go_on(town: Town, stories: list[Story]) -> bool:
+    """Do what people do next, where the program is done with what they did before; False when all is over."""
+    quiet = [one for one in stories if is_quiet(town, one)]
+    answered = [one for one in quiet if one.step is Step.LABELLED and pulls_of(one)]
+    for one in answered:
+        town.github.people.review(one.shop, pulls_of(one)[0], town.ada, "Please end with an empty line.")
+        one.step = Step.SENT_BACK
+    if answered or len(quiet) < len(stories):
+        return True
+    mended = [one for one in stories if one.step is Step.SENT_BACK]
+    for one in mended:  # all at once: the first one mends what the other issues of its repository are about
+        town.github.people.merge(one.shop, pulls_of(one)[0], town.ada)
+        one.step = Step.MERGED
+    return bool(mended)
+
+
+def disturb(town: Town, stories: list[Story], kills: int, chance: random.Random) -> int:
     """Kill workers until so many were, or all is done; gives how many died."""
     victims: list[Victim] = []
     killed, ends = 0, time.monotonic() + MINUTES_AT_MOST * 60
-    while killed < kills and time.monotonic() < ends and not all(is_over(town, *one) for one in issues):
+    while killed < kills and time.monotonic() < ends and go_on(town, stories):
         while len(victims) < WORKERS:
             victims.append(Victim(start(town), chance.uniform(*LIVES_SECONDS)))
         time.sleep(0.1)
@@ -114,37 +150,44 @@ def disturb(town: Town, issues: list[tuple[Repository, Issue]], kills: int, chan
     return killed + len(victims)
 
 
-def wait(town: Town, issues: list[tuple[Repository, Issue]]) -> None:
+def wait(town: Town, stories: list[Story]) -> None:
     ends = time.monotonic() + MINUTES_AT_MOST * 60
-    while not all(is_over(town, *one) for one in issues) and time.monotonic() < ends:
+    while go_on(town, stories) and time.monotonic() < ends:
         time.sleep(0.5)
 
 
-def is_over(town: Town, shop: Repository, issue: Issue) -> bool:
+def is_quiet(town: Town, story: Story) -> bool:
     """Nothing is left but to look, at its time, whether anybody checks the pull request."""
-    jobs = [job for job in town.jobs.of_issue(shop.id, issue.number) if job.kind is not JobKind.CHECKS]
+    jobs = [job for job in jobs_of(town, story) if job.kind is not JobKind.CHECKS]
     return all(job.state.value in ("done", "dead") for job in jobs)
 
 
-def is_whole(town: Town, shop: Repository, issue: Issue) -> bool:
-    """It has one comment, and one branch with one pull request when its run is published."""
-    ours = [one for one in issue.comments if one.author.id == BOT_ID]
-    head = f"ticketsmith/issue-{issue.number}"
-    pulls = [one for one in shop.issues.values() if one.pull and one.pull.head.startswith(head)]
-    courses = town.courses.of_issue(ref_of(shop), issue.number)
-    if not courses:
+def jobs_of(town: Town, story: Story) -> tuple[Job, ...]:
+    return town.jobs.of_issue(story.shop.id, story.issue.number)
+
+
+def pulls_of(story: Story) -> list[Issue]:
+    head = f"ticketsmith/issue-{story.issue.number}"
+    return [one for one in story.shop.issues.values() if one.pull and re.match(rf"{head}(?!\d)", one.pull.head)]
+
+
+def is_whole(town: Town, story: Story) -> bool:
+    """It has one run with one comment, one pull request with one commit for each attempt, and each ending once."""
+    ours = [one for one in story.issue.comments if one.author.id == BOT_ID]
+    courses = town.courses.of_issue(ref_of(story.shop), story.issue.number)
+    if (len(courses), len(ours), len(pulls_of(story))) != (1, 1, 1):
         return False
-    run = town.app.stores.runs.get(courses[0].run)
-    return len(ours) == 1 and len(pulls) == (1 if run.state is RunState.PUBLISHED else 0)
+    return told(town.app, town.app.stores.runs.get(courses[0].run)) == WHOLE
 
 
-def report(town: Town, issues: list[tuple[Repository, Issue]], killed: int, seconds: float) -> None:
+def report(town: Town, stories: list[Story], killed: int, seconds: float) -> None:
     runs = town.app.stores.runs.list()
-    jobs = [job for shop, issue in issues for job in town.jobs.of_issue(shop.id, issue.number)]
-    print(f"{utc_now():%Y-%m-%d}: {killed} workers killed over {len(issues)} issues in {seconds:.0f} s")
+    jobs = [job for one in stories for job in jobs_of(town, one)]
+    print(f"{utc_now():%Y-%m-%d}: {killed} workers killed over {len(stories)} issues in {seconds:.0f} s")
     print(f"runs by state: {dict(Counter(run.outcome or run.state.value for run in runs))}")
     print(f"jobs by state: {dict(Counter(job.state.value for job in jobs))}")
-    print(f"issues with all of it once: {sum(is_whole(town, *one) for one in issues)} of {len(issues)}")
+    print(f"endings: {dict(Counter(' → '.join(told(town.app, run)) for run in runs))}")
+    print(f"issues with all of it once: {sum(is_whole(town, one) for one in stories)} of {len(stories)}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from bot.engine.worker import Rhythm
 from bot.working import Working, leave
 from tests.bot.course.town import Town
 from tests.bot.forge.kit import Clock
-from tests.bot.kit import Script, ScriptedApp
+from tests.bot.kit import Script, ScriptedApp, writes
 
 _ROOT: Final = Path(__file__).parents[3]
 _REAL_SECONDS: Final = 2.0
@@ -37,7 +37,7 @@ def log_of(town: Town) -> str:
 
 
 def _made(settings: Settings, choices: Choices, **more: Any) -> App:
-    return ScriptedApp(settings, choices, Script.of(), **more)
+    return ScriptedApp(settings, choices, Script.of(refix=writes(text="3\n\n")), **more)
 
 
 def main(url: str, key: str, home: str) -> None:
