@@ -251,8 +251,8 @@ class Attempts:
 def _checked_by(report: GateReport) -> tuple[facts.Checked, ...]:
     """What the gate ran."""
     on = f"attempt {report.attempt}"
-    alone = (facts.checked(report.reproduction, f"{on}, the reproduction alone"),) if report.reproduction else ()
-    return (*alone, *(facts.checked(one, on) for one in report.checks))
+    shown = (facts.checked(report.reproduction, f"{on}, the reproduction"),) if report.reproduction else ()
+    return (*shown, *(facts.checked(one, on) for one in report.checks))
 
 
 def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:

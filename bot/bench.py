@@ -59,13 +59,15 @@ class Bench:
         return f"{self.run.id}-gate"
 
     def reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
-        """Run the reproduction alone, in the tree as it stands, with its file as it was frozen."""
+        """Run the reproduction, and nothing that it does not need, in the tree as it stands, its file as frozen."""
         if reproduction.path and workspace.at_base(reproduction.path) is not None:
             workspace.write(reproduction.path, reproduction.text.encode())  # where it was merged with the patch
         elif reproduction.path:
             workspace.place(reproduction)
-        tests = () if reproduction.test == reproduction.check else (reproduction.test,)
-        return cleaned(workspace.run(reproduction.check, tests=tests, stopped=self.stopped), self.clean)
+        report = workspace.run(
+            reproduction.check, tests=reproduction.tests, with_files=reproduction.with_file, stopped=self.stopped
+        )
+        return cleaned(report, self.clean)
 
     def baseline(self, workspace: Workspace) -> Baseline:
         """What every check says of the tree as it stands. Raises Stopped, and Parked when checks cannot run here."""

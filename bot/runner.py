@@ -235,7 +235,7 @@ class Runner:
     def _reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
         workspace.reset()
         report = self._bench.reproduce(workspace, reproduction)
-        self._pursuit.tell(facts.checked(report, "the base commit, the reproduction alone"))
+        self._pursuit.tell(facts.checked(report, "the base commit, the reproduction"))
         return report
 
     def _with_signature_of(self, red: CheckReport, reproduction: Reproduction, case: Case) -> Case:

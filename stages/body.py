@@ -130,9 +130,10 @@ def quoted_ids(ids: Iterable[str]) -> str:
 
 def reproduction(shown: Reproduction) -> str:
     """The reproduction; a test id of other letters than ids usually have stands quoted on a line of its own."""
+    file = "With its file: alone it shows another failure or none, so run it with_files." if shown.with_file else ""
     if _SLOT.fullmatch(shown.test):
-        return f"Reproduction: check {shown.check}, test {shown.test}"
-    return f"Reproduction: check {shown.check}, test\n{quoted_ids([shown.test])}"
+        return join(f"Reproduction: check {shown.check}, test {shown.test}", file)
+    return join(f"Reproduction: check {shown.check}, test\n{quoted_ids([shown.test])}", file)
 
 
 def diagnosis(cause: str, files: Sequence[str]) -> str:

@@ -39,8 +39,8 @@ class HeldAttempt:
 class Case:
     """A ticket and the base it is about.
 
-    `known` names the tests that each check collected at the base, `red` those that failed there. `notes` are the
-    requeue notes: what a person said when sending the ticket back.
+    `known` names the tests that each check collected at the base, `red` those that failed there, and `failures` says
+    with what. `notes` are the requeue notes: what a person said when sending the ticket back.
     """
 
     ticket: Ticket
@@ -48,6 +48,7 @@ class Case:
     checks: tuple[Check, ...] = ()
     known: Mapping[CheckId, tuple[CheckId, ...]] = field(default_factory=dict)
     red: tuple[CheckId, ...] = ()
+    failures: Mapping[CheckId, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -68,6 +69,7 @@ class Case:
             checks=checks,
             known={report.check: report.collected for report in reports},
             red=tuple(test for report in reports for test in report.failing),
+            failures={test.id: test.failure for report in reports for test in report.failed},
             notes=notes,
         )
 

@@ -101,8 +101,8 @@ class Gate:
             workspace.restore(restored)
             workspace.place(attempt.reproduction)
             shown = attempt.reproduction
-            tests = () if shown.test == shown.check else (shown.test,)
-            reproduction = _run(workspace, _named(attempt.checks, shown.check), tests, stopped)
+            check = _named(attempt.checks, shown.check)
+            reproduction = _run(workspace, check, shown.tests, stopped, with_files=shown.with_file)
             checks = tuple(_run(workspace, check, (), stopped) for check in attempt.checks)
             suspects = _suspects(attempt, checks, workspace, stopped)
             compared = _compared(attempt, checks, suspects, workspace, stopped)
@@ -227,9 +227,16 @@ def _all(parts: Iterable[tuple[CheckId, ...]]) -> tuple[CheckId, ...]:
     return tuple(dict.fromkeys(test for part in parts for test in part))
 
 
-def _run(workspace: Workspace, check: Check, tests: tuple[CheckId, ...], stopped: Callable[[], bool]) -> CheckReport:
+def _run(
+    workspace: Workspace,
+    check: Check,
+    tests: tuple[CheckId, ...],
+    stopped: Callable[[], bool],
+    *,
+    with_files: bool = False,
+) -> CheckReport:
     seconds = check.timeout_seconds / _SHARE_OF_ONE_TEST
-    return workspace.run(check.name, tests=tests, test_seconds=seconds, stopped=stopped)
+    return workspace.run(check.name, tests=tests, with_files=with_files, test_seconds=seconds, stopped=stopped)
 
 
 def _named(checks: tuple[Check, ...], name: CheckId) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -61,6 +62,7 @@ class Check:
     detected: bool = False  # beside pytest, and not asked for: where it cannot run, the others do
 
 
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]+")
 TIMEOUT: Final = "Timeout"
 """The type of the failure of a test that took the whole run with it."""
 
@@ -87,9 +89,19 @@ class TestOutcome:
     seconds: float = 0.0
 
     @property
+    def failure(self) -> str:
+        """Exception and message, the same in every run of the same failure: without addresses in memory."""
+        return _ADDRESS.sub("0x", f"{self.type}: {self.message}")
+
+    @property
     def hung(self) -> bool:
         """True when it was ended because it took too long."""
         return self.type == TIMEOUT or self.type.endswith(".TestTimedOut")
+
+
+def file_of(test: CheckId) -> CheckId:
+    """The file of a pytest id, as an id that means all tests in it."""
+    return CheckId(test.partition("::")[0])
 
 
 LineHits = Mapping[str, Mapping[int, tuple[int, int]]]
@@ -117,9 +129,14 @@ class CheckReport:
         return self.exit_status == 0 and self.complete and not self.failing
 
     @property
+    def failed(self) -> tuple[TestOutcome, ...]:
+        """The tests that failed, and how."""
+        return tuple(test for test in self.outcomes if test.outcome is Outcome.FAILED)
+
+    @property
     def failing(self) -> tuple[CheckId, ...]:
         """Ids of the tests that failed; the check's own name when it failed without naming one."""
-        failed = tuple(test.id for test in self.outcomes if test.outcome is Outcome.FAILED)
+        failed = tuple(test.id for test in self.failed)
         if failed or (self.exit_status == 0 and self.complete):
             return failed
         return (self.check,)
@@ -142,3 +159,9 @@ class Reproduction:
     path: str = ""
     text: str = ""
     sha256: str = ""  # of `text`; frozen before development
+    with_file: bool = False  # run with all tests of its file: alone it shows another failure, or none
+
+    @property
+    def tests(self) -> tuple[CheckId, ...]:
+        """The tests of the check that show the failure; none where the whole check does."""
+        return () if self.test == self.check else (self.test,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final
@@ -52,7 +53,7 @@ class Reproducing:
             )
             raise NotShown(reason=f"{test[:200]!r} is not among the known checks and tests{hint}")
         known = CheckId(test)
-        report = self._run(check, () if known == check.name else (known,))
+        shown, report = self._as_in_the_check(check, Reproduction(check=check.name, test=known))
         if not _red(report, known):
             if self._named_by_ticket(test):
                 raise Passes(test=known)
@@ -60,7 +61,20 @@ class Reproducing:
         if known == check.name and check.kind.names_tests and report.failing != (known,):
             raise NotShown(reason=f"name one test that fails, such as {', '.join(report.failing[:3])}")
         self._require_alert(report, known, check.kind)
-        return Reproduction(check=check.name, test=known)
+        return shown
+
+    def _as_in_the_check(self, check: Check, alone: Reproduction) -> tuple[Reproduction, CheckReport]:
+        """The test alone, or with its file where only that shows the failure that the whole check showed.
+
+        A test may need what an earlier one left behind: alone it fails for the want of it, or not at all.
+        """
+        report = self._run(check, alone.tests)
+        known = self._case.failures.get(alone.test)
+        if check.kind is not CheckKind.PYTEST or known is None or _shows(report, alone.test, known):
+            return alone, report
+        beside = replace(alone, with_file=True)
+        together = self._run(check, beside.tests, with_files=True)
+        return (beside, together) if _shows(together, alone.test, known) else (alone, report)
 
     def write(self, path: str, text: str) -> Reproduction:
         """A new test file that fails, and that may be published. Raises NotShown."""
@@ -90,9 +104,11 @@ class Reproducing:
             raise NotShown(reason=f"the test file would be published, and may not be: {'; '.join(refusals[:3])}")
         return data
 
-    def _run(self, check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
+    def _run(self, check: Check, tests: tuple[CheckId, ...], *, with_files: bool = False) -> CheckReport:
         try:
-            return self._workspace.run(check.name, tests=tests, stopped=lambda: self._limits.stopped)
+            return self._workspace.run(
+                check.name, tests=tests, with_files=with_files, stopped=lambda: self._limits.stopped
+            )
         except Refused as refused:
             raise NotShown(reason=str(refused)) from refused
 
@@ -117,7 +133,7 @@ class Reproducing:
 
     def _shown_by(self, report: CheckReport) -> TestOutcome:
         """The test of the new file that shows the failure."""
-        failed = [test for test in report.outcomes if test.outcome is Outcome.FAILED]
+        failed = report.failed
         if not report.outcomes or (not failed and not report.complete):
             raise NotShown(reason=f"no test of the file was collected and run:\n{_tail(report.output)}")
         if not failed:
@@ -179,6 +195,10 @@ def _red(report: CheckReport, test: CheckId) -> bool:
         return not report.passed and not report.ran_nothing
     ended = [outcome.outcome for outcome in report.outcomes if outcome.id == test]
     return Outcome.FAILED in ended or (not ended and not report.complete)
+
+
+def _shows(report: CheckReport, test: CheckId, failure: str) -> bool:
+    return any(failed.id == test and failed.failure == failure for failed in report.failed)
 
 
 def _tail(output: str) -> str:

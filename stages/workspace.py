@@ -19,9 +19,10 @@ from stages.lending import Lending
 from stages.pace import Pace
 from stages.patch import Patch
 from stages.paths import plain
-from stages.report import Check, CheckReport, Reproduction
+from stages.report import Check, CheckReport, Reproduction, file_of
 from stages.repository import Repository, UnreadableRepository
 from stages.sandbox import remove
+from stages.tests_of_commands import alone
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _LEFT_BEHIND: Final = re.compile(
@@ -77,6 +78,7 @@ class Workspace:
         check: CheckId,
         *,
         tests: Sequence[CheckId] = (),
+        with_files: bool = False,
         coverage: bool = False,
         stop_at_first: bool = False,
         test_seconds: float | None = None,
@@ -85,7 +87,9 @@ class Workspace:
     ) -> CheckReport:
         """Run a known check, or some tests of it in this order; a file or a class means all tests in it.
 
-        One test may take `test_seconds`; without them, what its time at the base allows, or less by `hurry`.
+        `with_files` runs the whole files of the tests, for what earlier tests leave behind, and tells of the tests
+        alone; a first failure stops nothing then. One test may take `test_seconds`; without them, what its time at the
+        base allows, or less by `hurry`.
 
         Raises Refused for an unknown check or a bad id, Stopped, and Parked when no command can run.
         """
@@ -96,18 +100,19 @@ class Workspace:
         if problem := why_not(known, self._runner.toolchains, self._lending.has):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
-        patience = self._pace.patience(self.base, known, tests, coverage=coverage, hurry=hurry)
+        asked = tuple(dict.fromkeys(map(file_of, tests))) if with_files else tuple(tests)
+        patience = self._pace.patience(self.base, known, asked, coverage=coverage, hurry=hurry)
         wish = Wish(
-            tests=tests,
+            tests=asked,
             coverage=coverage,
-            stop_at_first=stop_at_first,
+            stop_at_first=stop_at_first and not with_files,
             test_seconds=test_seconds or (patience.test if patience else None),
             timeout_seconds=patience.command if patience and test_seconds is None else None,
         )
         lent = self._lending.to(known, self.tree)
         report = self._runner.run(known, self.tree, wish, lent=lent, stopped=stopped)
         self._pace.saw(self.base, report)
-        return report
+        return alone(report, tests) if with_files else report
 
     # --- the patch ---------------------------------------------------------------------------------------------------
 

@@ -186,6 +186,7 @@ class TreeInMemory(Workspace):
         check: CheckId,
         *,
         tests: Sequence[CheckId] = (),
+        with_files: bool = False,
         coverage: bool = False,
         stop_at_first: bool = False,
         test_seconds: float | None = None,

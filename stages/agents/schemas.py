@@ -81,6 +81,7 @@ _TOOLS: Final = (
             ("check",),
             check=_text("Name of the check."),
             tests={"type": "array", "items": {"type": "string"}, "description": "Ids of tests, in this order."},
+            with_files={"type": "boolean", "description": "Run their whole files, and show these tests alone."},
             coverage={"type": "boolean", "description": "Show which lines failing and passing tests ran."},
             stop_at_first={"type": "boolean", "description": "Stop at the first failure."},
             seconds={

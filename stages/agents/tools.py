@@ -147,6 +147,7 @@ class Tools:
         self,
         check: str,
         tests: list[str] | None = None,
+        with_files: bool = False,
         coverage: bool = False,
         stop_at_first: bool = False,
         seconds: int | None = None,
@@ -154,6 +155,7 @@ class Tools:
         report = self._workspace.run(
             CheckId(check),
             tests=cast("list[CheckId]", tests or []),
+            with_files=with_files,
             coverage=coverage,
             stop_at_first=stop_at_first,
             hurry=None if seconds is None else max(1.0, float(seconds)),

@@ -74,6 +74,11 @@ class Body:
         return "" if test == self.check else test
 
     @property
+    def with_file(self) -> bool:
+        """True when the test shows the failure only in a run of its whole file."""
+        return bool(self.get("With its file").value)
+
+    @property
     def files(self) -> tuple[str, ...]:
         return tuple(line.strip() for line in self.get("Files").quoted if line.strip())
 

@@ -24,12 +24,14 @@ class Job:
     """`tests` are the reproduction and what an earlier patch broke; no edit is handed in before all of them pass.
 
     `others` are further tests that were red before any change and seem to have the same cause: an edit that turns them
-    green too is better. After a hold the whole check has the last word, and only tests in `red` may fail there.
+    green too is better. `with_files` runs the whole files of `tests`, for what earlier tests leave behind. After a hold
+    the whole check has the last word, and only tests in `red` may fail there.
     """
 
     check: str
     tests: tuple[str, ...]
     others: tuple[str, ...] = ()
+    with_files: bool = False
     red: frozenset[str] = frozenset()
     after_hold: bool = False
 
@@ -39,7 +41,14 @@ class Job:
 
     def run(self, *, coverage: bool = False, seconds: int = 0) -> Call:
         """A run of the tests; of the whole check where it has none."""
-        return run(self.check, self.tests, coverage=coverage, stop_at_first=not coverage, seconds=seconds)
+        return run(
+            self.check,
+            self.tests,
+            with_files=self.with_files,
+            coverage=coverage,
+            stop_at_first=not (coverage or self.with_files),
+            seconds=seconds,
+        )
 
 
 def job_of(body: Body, broken: Sequence[str], others: Sequence[str] = ()) -> Job:
@@ -50,6 +59,7 @@ def job_of(body: Body, broken: Sequence[str], others: Sequence[str] = ()) -> Job
         check=body.check,
         tests=tests,
         others=tuple(test for test in others if test not in tests),
+        with_files=body.with_file,
         red=frozenset(body.red),
         after_hold=bool(body.held_edits or body.held_tests),
     )

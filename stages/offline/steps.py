@@ -24,11 +24,18 @@ _READS_AT_MOST: Final = 40
 
 
 def run(
-    check: str, tests: Sequence[str] = (), *, coverage: bool = False, stop_at_first: bool = False, seconds: int = 0
+    check: str,
+    tests: Sequence[str] = (),
+    *,
+    with_files: bool = False,
+    coverage: bool = False,
+    stop_at_first: bool = False,
+    seconds: int = 0,
 ) -> Call:
     """A run of a check, or of some of its tests; a test that takes more than these seconds hangs, 0 is the usual."""
     more: dict[str, object] = {"tests": list(tests)} if tests else {}
-    more |= {name: True for name, wanted in (("coverage", coverage), ("stop_at_first", stop_at_first)) if wanted}
+    flags = {"with_files": with_files, "coverage": coverage, "stop_at_first": stop_at_first}
+    more |= {name: True for name, wanted in flags.items() if wanted}
     return call("run", check=check, **more, **({"seconds": seconds} if seconds else {}))
 
 
