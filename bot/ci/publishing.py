@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.app import App
-from bot.ci.bundle import Bundle, BundleState
+from bot.ci.bundle import Bundle, BundleState, BundleUnusable, read_bundle
 from bot.ci.earlier import with_earlier_push
 from bot.ci.job import errand_of
 from bot.ci.records import Records
@@ -49,6 +49,7 @@ from stages.remote import follows, trusted
 from stages.repository import Repository
 
 LEFT_NOTHING: Final = "the job that worked on it ended without a result, its log says why"
+REFUSED: Final = "what the job that worked on it left was refused, the log of the job after it says why"
 _OF_ATTEMPTS: Final = frozenset({BundleState.PUBLISHED, BundleState.PARKED, BundleState.ENDED})
 _OF_JUDGED: Final = frozenset({BundleState.ENDED, BundleState.STANDS})
 _QUIET: Final = outcome_of(Verify(outcome=VerifyOutcome.UNVERIFIED))
@@ -74,40 +75,38 @@ class PublishingJob:
         self._app, self._forge, self._repository, self._log, self._me = app, forge, repository, log, me
         self._sleep = sleep
 
-    def publish(self, job: NewJob, number: int, bundle: Bundle) -> str:
-        """What was done, in words. Raises BundleRefused, and what the forge and the outbox raise."""
-        if (bundle.repository, bundle.number) != (job.ref.id, number):
-            raise BundleRefused(reason="the bundle is about another issue than the event")
+    def publish(self, job: NewJob, number: int, path: Path) -> str:
+        """What was done with the bundle at `path`, in words.
+
+        Where it is missing, or refused, people are told so and the run waits for one. Raises BundleRefused,
+        BundleUnusable, and what the forge and the outbox raise.
+        """
         errand = self._errand(job, number)
         records = Records(errand, self._repository, writes=True)
         course = records.bring().course
         if course is None:
             return "no longer wanted: its run is over"
         run = errand.run(course.run)
-        if (bundle.run, bundle.base) != (run.id, run.base):
-            raise BundleRefused(reason="it is about another run, or another base, than was begun")
-        said = self._of_run(errand, run, course, bundle)
+        if not path.exists():
+            self._nothing_came(errand, run, course, LEFT_NOTHING)
+            records.keep()
+            return LEFT_NOTHING
+        try:
+            said = self._of_run(errand, run, course, _about(errand, run, read_bundle(path)))
+        except (BundleRefused, BundleUnusable):
+            self._nothing_came(errand, run, course, REFUSED)
+            records.keep()
+            raise
         records.keep()
         return said
 
-    def left_nothing(self, job: NewJob, number: int) -> str:
-        """The job that was to work ended without a bundle: say so, and have the run wait for a person."""
-        errand = self._errand(job, number)
-        records = Records(errand, self._repository, writes=True)
-        course = records.bring().course
-        if course is None:
-            return "no longer wanted: its run is over"
-        run = errand.run(course.run)
+    def _nothing_came(self, errand: Errand, run: Run, course: Course, why: str) -> None:
         if run.state is RunState.PUBLISHED:
-            errand.tell(run, course, Now(note=f"Not verified yet: {LEFT_NOTHING}"))
-        else:
-            reason = f"{LEFT_NOTHING}; `/ticketsmith retry` tries again"
-            parked = self._app.stores.runs.set_state(
-                run.id, RunState.PARKED, cause=ParkCause.ENVIRONMENT, reason=reason
-            )
-            Leaving(errand).parked(parked, course)
-        records.keep()
-        return LEFT_NOTHING
+            errand.tell(run, course, Now(note=f"Not verified yet: {why}"))
+            return
+        reason = f"{why}; `/ticketsmith retry` tries again"
+        parked = self._app.stores.runs.set_state(run.id, RunState.PARKED, cause=ParkCause.ENVIRONMENT, reason=reason)
+        Leaving(errand).parked(parked, course)
 
     def _errand(self, job: NewJob, number: int) -> Errand:
         return errand_of(job, number, self._app, self._forge, self._log, me=self._me, sleep=self._sleep)
@@ -230,6 +229,15 @@ class PublishingJob:
                 return run
             case BundleState.ENDED:
                 return runs.set_state(run.id, RunState.ENDED, outcome=bundle.said)
+
+
+def _about(errand: Errand, run: Run, bundle: Bundle) -> Bundle:
+    """The bundle, which is about this run. Raises BundleRefused for one that is about another."""
+    if (bundle.repository, bundle.number) != (errand.ref.id, errand.number):
+        raise BundleRefused(reason="the bundle is about another issue than the event")
+    if (bundle.run, bundle.base) != (run.id, run.base):
+        raise BundleRefused(reason="it is about another run, or another base, than was begun")
+    return bundle
 
 
 def _of_run(log: str, run: str, ticket: str, *, judged: bool) -> str:

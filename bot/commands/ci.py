@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import click
 
 from bot.app import App
-from bot.ci.bundle import read_bundle, write_bundle
+from bot.ci.bundle import write_bundle
 from bot.ci.job import Nothing, asked
 from bot.ci.looking import LookingJob
 from bot.ci.publishing import PublishingJob
@@ -168,7 +168,7 @@ def publish(app: App, bundle: Path, event: Path, name: str, issue: int | None, a
     """Publish what a bundle holds: branch, pull request, check run and comment, and the endings on the memory's branch.
 
     Nothing of the repository is run. The patch is checked again, whoever may ask is looked at again, and what does not
-    hold is refused with exit status 1. Without a bundle, people are told that the job before left none.
+    hold is refused with exit status 1. Of that, and of a bundle that is missing, people are told.
     """
     job = _asked(app, name, event)
     if isinstance(job, Nothing):
@@ -176,11 +176,7 @@ def publish(app: App, bundle: Path, event: Path, name: str, issue: int | None, a
     forge, log = _forge(app), open_log(app.scrubber.scrub)
     publishing = PublishingJob(app, forge, open_repository(repository), log, me=forge.account(account).id)
     number = _number(job, issue)
-    done = (
-        publishing.publish(job, number, read_bundle(bundle))
-        if bundle.exists()
-        else publishing.left_nothing(job, number)
-    )
+    done = publishing.publish(job, number, bundle)
     out().line(f"{done[:1].upper()}{done[1:]}")
     return None
 

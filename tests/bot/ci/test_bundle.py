@@ -48,19 +48,40 @@ OUTSIDE: Final = OF_WORKFLOWS.replace(".github/workflows/x.yml", "../x")
         ({"state": BundleState.STANDS}, "not asked"),
     ],
 )
-def test_r65_a_bundle_that_says_something_else_is_refused_and_nothing_is_written(
+def test_r65_a_bundle_that_says_something_else_is_refused_and_nothing_of_it_is_written(
     flow: Workflow, change: dict[str, Any], reason: str
 ) -> None:
     issue = flow.labelled()
     good = flow.made(issue)
-    before = len(flow.github.writes), flow.there(f"run-{issue.number}.json")
-
     with pytest.raises(BundleRefused, match=reason):
         flow.publish(replace(good, **change))
 
-    assert (len(flow.github.writes), flow.there(f"run-{issue.number}.json")) == before
+    told = flow.said(issue)[0]
+    assert "was refused, the log of the job after it says why" in told
+    assert [text for text in change.values() if isinstance(text, str) and text and text in told] == []
+    assert flow.pulls() == []
     assert flow.memory() == ""
     assert [ref for ref in flow.shop.git.refs() if "issue-" in ref] == []
+
+
+@pytest.mark.parametrize("spoilt", ["another run", "no bundle"])
+def test_people_are_told_of_a_bundle_that_was_refused_and_may_ask_again(flow: Workflow, spoilt: str) -> None:
+    issue = flow.labelled()
+    good = flow.made(issue)
+    if spoilt == "no bundle":
+        flow.bundle.write_text("{")
+    else:
+        write_bundle(flow.bundle, replace(good, run="DC6D8RKZRPTX"))
+
+    for _ in range(2):  # jobs that failed can be run again
+        with pytest.raises((BundleRefused, BundleUnusable)):
+            flow.publish()
+    told = flow.said(issue)[0]
+    flow.github.people.comment(flow.shop, issue, flow.ada, "/ticketsmith retry")
+    came = flow.through()
+
+    assert "was refused, the log of the job after it says why" in told
+    assert came == [f"published: #{flow.pulls()[0].number}"]
 
 
 def test_a_base_that_left_the_default_branch_is_refused(flow: Workflow) -> None:
@@ -79,12 +100,13 @@ def test_a_base_that_left_the_default_branch_is_refused(flow: Workflow) -> None:
 def test_an_ending_that_is_none_is_refused(flow: Workflow, said: str) -> None:
     issue = flow.labelled()
     bundle = flow.made(issue, state=BundleState.ENDED, said=said)
-    before = len(flow.github.writes)
 
     with pytest.raises(BundleRefused, match="names no ending"):
         flow.publish(bundle)
 
-    assert len(flow.github.writes) == before
+    assert "was refused" in flow.said(issue)[0]
+    assert "evil.example" not in flow.said(issue)[0]
+    assert flow.memory() == ""
 
 
 def test_endings_of_other_runs_and_tickets_never_reach_the_memory(flow: Workflow) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bot.app import App, Choices
 from bot.app_settings import AppSettings
-from bot.ci.bundle import Bundle, BundleState, read_bundle, write_bundle
+from bot.ci.bundle import Bundle, BundleState, write_bundle
 from bot.ci.job import Nothing, asked
 from bot.ci.looking import Look, LookingJob
 from bot.ci.memory_branch import BRANCH, FILE
@@ -171,9 +171,9 @@ class Workflow:
         number = issue or job.number
         with self._machine() as (app, checkout):
             publishing = PublishingJob(app, self.forge(WRITES), checkout, _quiet(), me=ACTIONS_BOT_ID, sleep=_at_once)
-            if bundle is None and not self.bundle.exists():
-                return publishing.left_nothing(job, number)
-            return publishing.publish(job, number, bundle or read_bundle(self.bundle))
+            if bundle is not None:
+                write_bundle(self.bundle, bundle)
+            return publishing.publish(job, number, self.bundle)
 
     def publish_nothing(self) -> str:
         """The job that publishes, after one that broke down."""
