@@ -33,7 +33,7 @@ from stages.git import Git
 from tests.benchmarks import carried, mutants
 from tests.benchmarks.cases import CANDIDATE_RUNS, Case
 from tests.benchmarks.pipeline import Worked, app, merge, repository, work
-from tests.benchmarks.repairs import corpus_folder
+from tests.benchmarks.repairs import corpus_folder, work_in
 
 AT_MOST: Final = 0.5
 OLD: Final = "1.x"
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _pairs(folder: Path, given: argparse.Namespace, console: Console) -> Iterator[Pair]:
     for one in islice(_cases(folder, given), given.skip, given.skip + given.defects):
-        found = pair(one, folder / "work-of-lessons")
+        found = pair(one, work_in(folder))
         if found is None:
             console.print(f"not held: {one.name}", highlight=False)
             continue

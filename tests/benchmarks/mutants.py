@@ -10,6 +10,7 @@ import json
 import random
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,7 +122,8 @@ class Corpus:
                 continue
             broken = {**files, path: text.encode()}
             self.drawn.defects += 1
-            found = shown(self._runner, check, laid(broken, self.folder / "tree"))
+            with tempfile.TemporaryDirectory() as tree:
+                found = shown(self._runner, check, laid(broken, Path(tree) / "tree"))
             if found is None:
                 continue
             self.drawn.caught += 1

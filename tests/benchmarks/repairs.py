@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=140, stderr=given.json)
     rows: list[Row] = []
     with corpus_folder() as folder:
-        work = folder / "work-of-repairs"
+        work = work_in(folder)
         for case in _cases(given, folder, console):
             row = tried(case, work)
             rows.append(row)
@@ -91,12 +92,21 @@ def _cases(given: argparse.Namespace, folder: Path, console: Console) -> Iterato
             yield from islice(carried_over, given.skip, given.skip + given.carried)
 
 
+def work_in(folder: Path) -> Path:
+    """Where this process works: several may measure at once with the archives of one folder."""
+    return folder / f"work-{os.getpid()}"
+
+
 @contextmanager
 def corpus_folder() -> Iterator[Path]:
     """The folder of archives and environments: the one that is named, else one for as long as this runs."""
     named = os.environ.get("BENCH_CORPUS")
     if named:
-        yield Path(named).absolute()
+        given = Path(named).absolute()
+        try:
+            yield given
+        finally:
+            shutil.rmtree(work_in(given), ignore_errors=True)
         return
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
