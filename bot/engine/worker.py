@@ -148,7 +148,9 @@ class Worker:
         """One with a fault, such as a job that a newer version wrote, would fill the log if each look tried it."""
         if self._put_off.get(number, 0.0) > time.monotonic():
             return
-        if not self._carefully(what, partial(queue, number)):
+        if self._carefully(what, partial(queue, number)):
+            self._put_off.pop(number, None)
+        else:
             self._put_off[number] = time.monotonic() + self._rhythm.again.total_seconds()
 
     def _queue(self, number: int) -> None:
