@@ -94,6 +94,9 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # One write for each answer: behind a second one the client would wait 40 ms for an acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
     server: Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
@@ -236,9 +239,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("content-length", str(len(content)))
         self.end_headers()
         if self.command == "HEAD" or status == 204:
-            return
+            content = b""
         if not trickle:
             self.wfile.write(content)
+            self.wfile.flush()
             return
         for at in range(len(content)):
             self.wfile.write(content[at : at + 1])
