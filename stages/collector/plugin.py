@@ -172,8 +172,10 @@ class Collector:
         share = (self._until - self._clock()) * _SHARE_FOR_TESTS / max(1, self._left)
         return min(self._seconds, max(_SECONDS_AT_LEAST, min(share, self._seconds / _TIMES_SHORTER)))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, None]:
+        """Behind all others: what a test of unittest raised is put into `call` by pytest's own."""
+        yield
         if call.excinfo is not None:
             self._hung = self._hung or call.excinfo.type is TestTimedOut
             self._errors[item.nodeid] = _described(call.excinfo)

@@ -74,6 +74,27 @@ def test_every_kind_of_outcome_is_sent(tmp_path: Path, monkeypatch: pytest.Monke
     assert ended["test_kinds_inside.py::test_is_expected_to_fail"] == "xfailed"
 
 
+def test_what_a_test_of_unittest_raised_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    import unittest
+    class Orders(unittest.TestCase):
+        def setUp(self): self.total = 2
+        def test_total(self): self.assertEqual(self.total, 3)
+        def test_name(self): self.name
+        def test_later(self): self.skipTest("not yet")
+    """
+    made = tree(tmp_path, {"test_inside.py": textwrap.dedent(text)})
+
+    _, ended = collect(made, monkeypatch)
+    results = read_results((tmp_path / "reported").read_bytes(), KEY)
+
+    assert ended["test_inside.py::Orders::test_later"] == "skipped"
+    assert {one.id.rsplit("::", 1)[-1]: one.failure for one in results.outcomes if one.outcome == "failed"} == {
+        "test_total": "AssertionError: 2 != 3",
+        "test_name": "AttributeError: 'Orders' object has no attribute 'name'",
+    }
+
+
 def test_only_chosen_tests_are_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {
         "sub/src/thing.py": "value = 1",
