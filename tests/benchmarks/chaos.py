@@ -33,7 +33,7 @@ from tests.github_server.state import BOT_ID, Issue, Repository
 
 WORKERS: Final = 3
 REPOSITORIES: Final = 4
-LIVES_SECONDS: Final = (0.0, 8.0)  # of a worker from its begin; what a dead one sent is waited for, 5 s
+LIVES_SECONDS: Final = (0.0, 6.0)  # of a worker from its begin; what a dead one sent is waited for, 5 s
 MINUTES_AT_MOST: Final = 30.0
 WHOLE: Final = ["hold: finding", "refix", "pass-after-hold", "final verify: worked"]
 
