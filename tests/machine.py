@@ -1,4 +1,4 @@
-"""How fast this machine is just now: limits of time are those of the machine that the figures were measured on."""
+"""How fast this machine is just now: limits of processor time grow where it is slower than the reference."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from time import thread_time
 from typing import Final
 
 REFERENCE_SECONDS: Final = 0.0005
-"""What `_work` takes on the machine whose milliseconds of 64 KB of hostile text .github/FIGURES.md tells.
+"""Inferred, not measured: `_work` takes 0.0007 s here at the best, where hostile text takes 1.4 times what FIGURES says.
 
-A machine that is shared may be three times slower from one minute to the next.
+So a limit of 50 ms is some 70 ms on such a machine. To be measured where the figures are, and put here.
 """
 SLOWER_AT_MOST: Final = 5
 _TEXT: Final = "\n".join(f"  File 'a{number}.py', line {number}, in f{number}" for number in range(700))
