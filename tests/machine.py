@@ -8,7 +8,7 @@ from time import thread_time
 from typing import Final
 
 REFERENCE_SECONDS: Final = 0.0005
-"""Inferred, not measured: `_work` takes 0.0007 s here at the best, where hostile text takes 1.4 times what FIGURES says.
+"""Inferred, not measured: `_work` takes 0.0007 s at best where hostile text takes 1.4 times what FIGURES says.
 
 So a limit of 50 ms is some 70 ms on such a machine. To be measured where the figures are, and put here.
 """
