@@ -297,3 +297,14 @@ def test_what_a_model_reads_loses_configured_values_and_keeps_what_only_looks_li
     text = f"a {PASSWORD} b {PASSWORD[::-1]} c {TOKEN}"
 
     assert Scrubber([PASSWORD]).without_values(text) == f"a {SECRET} b {SECRET} c {TOKEN}"
+
+
+@pytest.mark.parametrize("before", range(17))
+@pytest.mark.parametrize("behind", ["", "yy"])
+def test_a_part_of_twelve_characters_is_found_wherever_it_stands(before: int, behind: str) -> None:
+    value = "Kq7Zt2Wm9Xp4Lv8Rb3Nc6"
+    scrubber = Scrubber([value])
+
+    found = [scrubber.leaks("y" * before + value[at : at + 12] + behind) for at in range(len(value) - 11)]
+
+    assert [[(leak.start, leak.end) for leak in leaks] for leaks in found] == [[(before, before + 12)]] * len(found)
