@@ -8,11 +8,12 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Final
 
 from memory.signature import jsonlog
-from memory.signature.common_prefix import without_common
+from memory.signature.common_prefix import beginning, without_common
 from memory.signature.flattened import strings_opened, unflatten
 from memory.signature.prefixes import container, without_container, without_prefix
 from memory.signature.shapes import Text
@@ -25,35 +26,42 @@ _HEAD = 0.6
 _LOOKED_AT = 20
 _SPACED_FROM = 4
 
-_TYPOGRAPHIC = str.maketrans(
-    {
-        "\u2018": "'",
-        "\u2019": "'",
-        "\u201a": "'",
-        "\u201b": "'",
-        "\u2032": "'",
-        "\u201c": '"',
-        "\u201d": '"',
-        "\u201e": '"',
-        "\u201f": '"',
-        "\u2033": '"',
-        "\u00ab": '"',
-        "\u00bb": '"',
-        "\u00a0": " ",
-        "\u202f": " ",
-        "\u2007": " ",
-        "\u3000": " ",
-        "\uff1a": ":",
-    }
-    | dict.fromkeys([0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0xAD])
-    | dict.fromkeys([*range(9), 0x0E, 0x0F, *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F])
+_TYPOGRAPHIC: Final[Mapping[str, str]] = {
+    "\u2018": "'",
+    "\u2019": "'",
+    "\u201a": "'",
+    "\u201b": "'",
+    "\u2032": "'",
+    "\u201c": '"',
+    "\u201d": '"',
+    "\u201e": '"',
+    "\u201f": '"',
+    "\u2033": '"',
+    "\u00ab": '"',
+    "\u00bb": '"',
+    "\u00a0": " ",
+    "\u202f": " ",
+    "\u2007": " ",
+    "\u3000": " ",
+    "\uff1a": ":",
+} | dict.fromkeys(
+    map(
+        chr,
+        (
+            *(0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0xAD),
+            *(*range(9), 0x0E, 0x0F, *range(0x10, 0x1B), *range(0x1C, 0x20), 0x7F),
+        ),
+    ),
+    "",
 )
+# Each begins with a character: a text is searched for the three of them fastest.
 _ANSI = re.compile(
-    r"(?:\x1b|\\x1b|\\u001b|\\033|\\e)\[[0-?]{0,40}[ -/]{0,4}[@-~]"
+    r"\x1b\[[0-?]{0,40}[ -/]{0,4}[@-~]"
+    r"|\\(?:x1b|u001b|033|e)\[[0-?]{0,40}[ -/]{0,4}[@-~]"
     r"|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)"
     r"|\x1b[@-Z\\^_]"
     r"|\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m(?![\w\]])"
-    r"|(?<![\w\])'\"])\[(?:\d{1,2};)?\d{1,3}m"
+    r"|\[(?<![\w\])'\"]\[)(?:\d{1,2};)?\d{1,3}m"
 )
 _BLOCK_END = re.compile(r"(?i:<br ?/?>|</(?:p|div|li|tr|pre|h[1-6]|summary|details)>)(?:\r?\n)?")
 _TAG = re.compile(
@@ -92,12 +100,20 @@ def without_common_prefix(text: Text) -> tuple[Text, bool] | None:
 
 
 def _lines(text: str) -> tuple[str, ...]:
-    text = _cut_characters(text).replace("\r\n", "\n").replace("\r", "\n").translate(_TYPOGRAPHIC)
-    text = strings_opened(jsonlog.opened(_unescaped(_without_colours(text)))).translate(_TYPOGRAPHIC)
+    text = _typed(_cut_characters(text).replace("\r\n", "\n").replace("\r", "\n"))
+    text = _typed(strings_opened(jsonlog.opened(_unescaped(_without_colours(text)))))
     text = _without_markup(text)
     lines = _cut_lines([line[:LINE_AT_MOST] for line in unflatten(text)])
     lines = _unlisted(_single_spaced(lines))
     return tuple(_composed(line) for line in _dedented(_plain(_dedented(lines))))
+
+
+def _typed(text: str) -> str:
+    """`text` in the characters that a keyboard has."""
+    # One by one: `str.translate` looks up every character of a text that is not ASCII.
+    for character, instead in _TYPOGRAPHIC.items():
+        text = text.replace(character, instead)
+    return text
 
 
 def _cut_characters(text: str) -> str:
@@ -177,12 +193,8 @@ def _dedented(lines: Iterable[str]) -> list[str]:
     kept = list(lines)
     written = [line for line in kept[1:] if line.strip()] or kept
     blanks = [line[: len(line) - len(line.lstrip(" \t"))] for line in written if line.strip()]
-    margin = _common(min(blanks), max(blanks)) if blanks else ""
+    margin = beginning(min(blanks), max(blanks)) if blanks else ""
     return [line.removeprefix(margin) for line in kept] if margin else kept
-
-
-def _common(one: str, other: str) -> str:
-    return next((one[:at] for at in range(len(one)) if not other.startswith(one[: at + 1])), one)
 
 
 def _composed(line: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 _DIGIT = re.compile(r"\d")
+_ASCII_DIGITS = str.maketrans("123456789", "000000000")  # faster than the pattern where no other digit can be
 _LINES_AT_LEAST = 3
 _MANY = 0.4  # of all lines: a ticket has words around its log
 _LOOKED_AT = 40
@@ -23,11 +24,11 @@ def without_common(lines: Sequence[str]) -> tuple[list[str], bool] | None:
 
     For a writer that nobody has heard of: digits count as equal, blanks behind the prefix belong to the line.
     """
-    masked = [_DIGIT.sub("0", line) for line in lines]
+    masked = [_masked(line) for line in lines]
     written = [line for line in masked if line.strip()]
     seen = Counter(_shared(one, other) for one, other in pairwise(written))
     covered = {
-        prefix: sum(line.startswith(prefix) or line == prefix.rstrip() for line in written)
+        prefix: _covered(written, prefix)
         for prefix, _ in sorted(seen.most_common(_LOOKED_AT), key=lambda pair: len(pair[0]))[:_CANDIDATES]
         if _writes(prefix)
     }
@@ -42,12 +43,30 @@ def without_common(lines: Sequence[str]) -> tuple[list[str], bool] | None:
     return kept, covered[prefix] >= _NEARLY_ALL * len(written)
 
 
+def beginning(one: str, other: str) -> str:
+    """What both begin with."""
+    if one == other:
+        return one
+    differ = next((at for at, (mine, others) in enumerate(zip(one, other, strict=False)) if mine != others), -1)
+    return one[:differ] if differ >= 0 else min(one, other, key=len)
+
+
+def _masked(line: str) -> str:
+    """`line` with 0 for each digit."""
+    return line.translate(_ASCII_DIGITS) if line.isascii() else _DIGIT.sub("0", line)
+
+
 def _shared(one: str, other: str) -> str:
     """What two lines begin with, cut behind a blank; "" when it is nothing."""
-    differ = next((at for at, (mine, others) in enumerate(zip(one, other, strict=False)) if mine != others), -1)
-    common = one[:differ] if differ >= 0 else min(one, other, key=len)
+    common = beginning(one, other)
     bare = common[: max(common.rfind(" "), common.rfind("\t")) + 1].rstrip()
     return common[: len(bare) + 1] if bare else ""
+
+
+def _covered(lines: Sequence[str], prefix: str) -> int:
+    """How many lines begin with it, or are nothing else."""
+    bare = prefix.rstrip()
+    return sum(line.startswith(prefix) or line == bare for line in lines)
 
 
 def _writes(prefix: str) -> bool:

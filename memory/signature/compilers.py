@@ -31,15 +31,17 @@ ERRORS_AT_MOST = 3
 LOOKED_AT = 60  # errors; a cascade of one error says no more
 CHARACTERS_LOOKED_AT = 8_000  # of their lines: 60 of 130 characters
 # Tried at the start of a run only, and a run may fill a line: a long one is read once, not at each of its characters.
-_FILE = r"(?P<file>(?:[A-Za-z]:)?(?<![^\s:(\[\"'])[^\s:(\[\"']{1,1000}\.\w{1,10})"
+# It begins with a character, and only then looks back, because that is searched for much faster.
+_IN_FILE = r"[^\s:(\[\"']"
+_FILE = rf"(?P<file>{_IN_FILE}(?:(?<=[A-Za-z]):{_IN_FILE}|(?<!{_IN_FILE}.)){_IN_FILE}{{0,999}}\.\w{{1,10}})"
 _LOCATED = re.compile(
-    rf"(?:ERROR in )?{_FILE}(?::\d{{1,7}}(?::\d{{1,7}})?:?|\(\d{{1,7}}(?:,\d{{1,7}}){{0,3}}\):?"
+    rf"{_FILE}(?::\d{{1,7}}(?::\d{{1,7}})?:?|\(\d{{1,7}}(?:,\d{{1,7}}){{0,3}}\):?"
     rf"|:\[\d{{1,7}},\d{{1,7}}\])(?: -)? "
     r"(?:fatal |lib)?(?P<word>error|[Ee]rreur|Fehler|错误|エラー):? ?"
     r"(?P<code>(?:[A-Z]{1,4}\d{3,5}|\[[\w-]{2,40}\]))?:? ?(?P<message>.{1,400})$"
 )
 _ERROR = ("error", "rreur", "Fehler", "错误", "エラー")
-_PLACE = re.compile(r"\w(?::\d|\(\d|:\[\d)")  # cheap, and every located error has one
+_PLACE = re.compile(r"[:(](?<=\w.)\[?\d")  # cheap, and every located error has one
 _MAVEN = re.compile(rf"(?<!\S){_FILE}:\[\d{{1,7}},\d{{1,7}}\] (?P<message>.{{1,400}})$")
 _LINT = re.compile(
     r"(?<!\S)(?P<file>[^\s:]{1,300}\.py):\d{1,7}:\d{1,7}: (?P<code>[A-Z]{1,4}\d{2,5}) (?P<message>.{1,400})$"
@@ -65,13 +67,26 @@ _PROJECT = re.compile(
     r"\s\[[^\[\]]{1,300}proj(?:::[^\[\]]{1,80})?\]$|\s\(in target '[^'\n]{1,80}' from project '[^'\n]{1,80}'\)$"
 )
 _LIBRARY = re.compile(
-    r"\bld\S{0,40}: (?:error: )?(?:cannot find|library not found for|unable to find library) -l(?P<name>[\w.+-]{1,80})"
-    r"|\bld: library '(?P<apple>[\w.+-]{1,80})' not found"
+    r"ld(?<!\w..)(?:\S{0,40}: (?:error: )?(?:cannot find|library not found for|unable to find library)"
+    r" -l(?P<name>[\w.+-]{1,80})|: library '(?P<apple>[\w.+-]{1,80})' not found)"
 )
+_LIBRARY_WORDS = ("find -l", "for -l", "library -l", "ld: library '")
 _APPLE = re.compile(r"\s{0,8}\"(?P<symbol>[^\"\n]{1,300})\", referenced from:")
 _SYMBOL = re.compile(r"\s{0,12}symbol: {1,6}(?:\w{1,20} )?(?P<symbol>[\w.$]{1,100})")
 _OF_TEST = re.compile(r"-\[|[\w.]{1,120} : XCT")  # Xcode prints failed tests as errors of a file
 _SNIPPET_LINES = 14
+# Cheap, and every line that is read has one.
+_MARK = re.compile(
+    "|".join(
+        map(
+            re.escape,
+            (
+                *(*_ERROR, "TS", ".py:", ":[", ".go:", "e: ", "referenced from:"),
+                *("undefined", "未定义", "unresolved external", *_LIBRARY_WORDS),
+            ),
+        )
+    )
+)
 
 
 def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
@@ -79,7 +94,7 @@ def find(lines: Sequence[str], repo: RepoView) -> list[Finding]:
     found: list[Finding] = []
     looked = characters = 0
     for at, line in enumerate(lines):
-        told = _of_line(lines, line, at, repo)
+        told = _of_line(lines, line, at, repo) if _MARK.search(line) else None
         if told:
             looked, characters = looked + 1, characters + len(line)
         if looked > LOOKED_AT or characters > CHARACTERS_LOOKED_AT:
@@ -108,14 +123,15 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
             first=at,
             last=at,
         )
-    if _MAKE_ENDS.search(low[-_MAKE_ENDS_WITHIN:]) or (
+    if (low[-1:].isdigit() and _MAKE_ENDS.search(low[-_MAKE_ENDS_WITHIN:])) or (
         any(word in low for word in _NEVER_WORDS) and _NEVER.search(line)
     ):
         return None
     rustc = _RUSTC.match(line) if line.startswith("error") else None
     if rustc:
         return _rustc(lines, at, rustc, repo)
-    placed = _LOCATED.search(line) if any(word in line for word in _ERROR) and _PLACE.search(line) else None
+    has_place = _PLACE.search(line) is not None
+    placed = _LOCATED.search(line) if has_place and any(word in line for word in _ERROR) else None
     if placed and not _OF_TEST.match(placed["message"]):
         message = _with_symbol(lines, at, placed["message"])
         return _finding(placed["file"], (placed["code"] or "").strip("[]"), message, (at, at), repo)
@@ -125,11 +141,11 @@ def _of_line(lines: Sequence[str], line: str, at: int, repo: RepoView) -> Findin
             (match["file"] for above in reversed(lines[max(0, at - 3) : at]) if (match := _WEBPACK.search(above))), ""
         )
         return _finding(file, typescript["code"], typescript["message"], (at, at), repo)
-    lint = _LINT.search(line) if ".py:" in line else None
+    lint = _LINT.search(line) if has_place and ".py:" in line else None
     if lint:
         return _finding(lint["file"], lint["code"], lint["message"], (at, at), repo)
     for mark, pattern in ((":[", _MAVEN), (".go:", _GO), ("e: ", _KOTLIN)):
-        match = pattern.search(line) if mark in line else None
+        match = pattern.search(line) if mark in line and (has_place or pattern is _KOTLIN) else None
         if match and not match["message"].startswith(("warning", "+0x")):
             return _finding(match["file"], "", _with_symbol(lines, at, match["message"]), (at, at), repo)
     return None
@@ -152,7 +168,7 @@ def _unlinked(line: str) -> str:
         linked = canonical(line) if _undefined_symbol().match(line, line.lower(), "") else None
         if linked and linked.name == "ld-undefined":
             return "".join(linked.discriminators[0].split())
-    library = _LIBRARY.search(line) if "library" in line or " -l" in line else None
+    library = _LIBRARY.search(line) if any(words in line for words in _LIBRARY_WORDS) else None
     return f"-l{library['name'] or library['apple']}" if library else ""
 
 
@@ -165,11 +181,11 @@ def _undefined_symbol() -> Form:
 def _rustc(lines: Sequence[str], at: int, head: re.Match[str], repo: RepoView) -> Finding | None:
     file, label, last = "", "", at
     for up in range(at + 1, min(len(lines), at + _SNIPPET_LINES)):
-        arrow = _ARROW.match(lines[up])
+        arrow = _ARROW.match(lines[up]) if "-->" in lines[up] else None
         if arrow and not file:
             file, last = arrow["file"], up
-        under = _LABEL.match(lines[up])
-        if under and file:
+        under = _LABEL.match(lines[up]) if file and "|" in lines[up] else None
+        if under:
             label, last = under["label"], up
             break
     if not file:

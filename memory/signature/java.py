@@ -20,6 +20,7 @@ _BARE_FRAME = re.compile(
     r"\s*(?P<function>(?:[a-z][\w]{0,60}\.){1,12}[\w$.<>]{1,200}) ?\((?P<where>[\w$]{1,100}\.(?:java|kt|scala"
     r"|groovy):\d{1,7})\)\s*$"
 )
+_SOURCES = (".java:", ".kt:", ".scala:", ".groovy:")
 _WHERE = re.compile(
     r"(?P<file>[\w$ -]{1,100}\.\w{1,10})(?::-?\d{1,7})?$|Native Method$|Unknown Source(?::\d{1,7})?$|<\w{1,20}>$"
 )
@@ -89,7 +90,7 @@ def parse(lines: Sequence[str]) -> list[Trace]:
                 chain = [_above(lines, at)]
             chain[-1].frames.append(frame)
             chain[-1].last = at
-        elif _MORE.match(line):
+        elif "..." in line and _MORE.match(line):
             if chain:
                 chain[-1].last = at
             suppressed = False
@@ -99,7 +100,9 @@ def parse(lines: Sequence[str]) -> list[Trace]:
 def _frame(line: str) -> Frame | None:
     if "(" not in line:
         return None
-    found = _FRAME.match(line) or _BARE_FRAME.match(line)
+    found = _FRAME.match(line) if line.lstrip().startswith("at ") else None
+    if found is None and any(name in line for name in _SOURCES):
+        found = _BARE_FRAME.match(line)
     if not found or "." not in found["function"]:
         return None
     where = _WHERE.match(found["where"])

@@ -70,7 +70,7 @@ def parse(lines: Sequence[str]) -> list[Trace]:
             continue
         frame = _frame(line)
         if frame is None:
-            if _NATIVE.match(line) and readings and at - readings[-1].last <= _GAP:
+            if readings and at - readings[-1].last <= _GAP and _NATIVE.match(line):
                 readings[-1].last = at
             continue
         if not readings or at - readings[-1].last > _GAP:

@@ -23,13 +23,14 @@ _TYPE_AHEAD = re.compile(r"(?:^|[\s`'\"(\[>*|=])([A-Za-z_][\w.$\\]{2,200}(?:::[A
 _THROWN = re.compile(r"terminate called after throwing an instance of '(?P<type>[\w:]{1,200})'")
 _UNCAUGHT = re.compile(r"uncaught exception of type (?P<type>[\w:]{1,200}): (?P<message>.{1,390})$")
 _WHAT = "what():"
-_END = re.compile(r"[`](?:\W|$)|\s{2,}at [\w.]")
+_END = re.compile(r"[`](?:\W|$)|(?<!\s)\s{2,}+at [\w.]")
 _LOG = re.compile(
     r"(?:^|[\s\[|.])(?P<level>error(?=\])|crit(?=\])|ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT)\b[\]|:]?\s{0,8}"
     r"(?:(?:\[[^\]\n]{1,60}\]|\w{1,40}(?:::\w{1,40}){1,6}:|[\w.$/-]{2,80}+(?:\[\d{1,7}\])?:"
     r"|[\w:]{1,60}\{[^}\n]{0,120}\}:|failed to solve:|[\w.$*-]{2,80}+\s{0,40} [-:] "
     r"|[a-z]\w{0,40}+(?:\.[\w$]{1,60}+){1,8}+ (?=\S)|--- |: |- )\s{0,4}){0,3}(?P<message>\S.{8,390})$"
 )
+_LEVEL = re.compile(r"error\]|crit\]|ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT")  # cheap, and every one has it
 _KEYED = re.compile(
     r"(?i)\blevel=[\"']?(?:error|fatal|critical|panic)\b.{0,200}?\bmsg=(?:\"(?P<quoted>"
     r"(?:[^\"\\]|\\.){4,300})\"|(?P<bare>\S{4,100}))"
@@ -87,13 +88,19 @@ def _named(line: str) -> tuple[str, str] | None:
     for _ in range(_COLONS_AT_MOST):
         if colon < 0:
             return None
-        ahead = _TYPE_AHEAD.search(line[max(0, colon - _TYPE_WITHIN) : colon])
+        before = line[max(0, colon - _TYPE_WITHIN) : colon]
+        ahead = _TYPE_AHEAD.search(before) if _may_end_in_a_type(before) else None
         if ahead and ahead[1].endswith(_SUFFIXES):
             message = line[colon + 2 :]
             ticked = _END.search(message)
             return ahead[1], message[: ticked.start()] if ticked else message
         colon = line.find(": ", colon + 2)
     return None
+
+
+def _may_end_in_a_type(before: str) -> bool:
+    """Cheap, and true wherever the pattern finds a type whose name ends as types of errors do."""
+    return before.rstrip("`'\")").endswith(_SUFFIXES)
 
 
 def _terminated(lines: Sequence[str], line: str, at: int) -> tuple[str, str] | None:
@@ -119,7 +126,7 @@ def _logged(line: str) -> str:
     keyed = _KEYED.search(line) if "level=" in line else None
     if keyed:
         return keyed["quoted"] or keyed["bare"] or ""
-    found = _LOG.search(line)
+    found = _LOG.search(line) if _LEVEL.search(line) else None
     return found["message"] if found else ""
 
 

@@ -14,7 +14,9 @@ _SANITIZER = re.compile(
     r"(?:ERROR|WARNING): (?P<tool>\w{1,10}Sanitizer): (?P<kind>[\w-]{1,60}(?: [\w-]{1,20}){0,3}?)(?= on | in | \(|: "
     r"|\s*$| of size)"
 )
-_UNDEFINED = re.compile(r"(?<![^\s:])(?P<file>[^\s:]{1,1000}+):\d{1,7}:\d{1,7}: runtime error: (?P<message>.{1,300}+)$")
+_UNDEFINED = re.compile(
+    r"(?P<file>[^\s:](?<![^\s:].)[^\s:]{0,999}+):\d{1,7}:\d{1,7}: runtime error: (?P<message>.{1,300}+)$"
+)
 _SIGNAL = re.compile(
     r"(?:received|terminated with|stopped with|stop reason =|[Cc]aught|signal) ?(?:signal )?(?:\d{1,2},? )?\(?"
     r"(?P<kind>SIG[A-Z]{2,8}"
@@ -25,7 +27,7 @@ _ASSERT = re.compile(
     r" failed"
 )
 _FRAME = re.compile(
-    r"\s*(?:\* )?(?:frame )?#(?P<number>\d{1,4}):? {1,8}(?:0x[0-9a-fA-F]{1,16} (?:in |<)?)?(?P<rest>\S.{0,600})$"
+    r"\s*+(?:\* )?(?:frame )?#(?P<number>\d{1,4}):? {1,8}(?:0x[0-9a-fA-F]{1,16} (?:in |<)?)?(?P<rest>\S.{0,600})$"
 )
 _AT = re.compile(
     r"^(?P<function>.{1,400}?)(?: ?\([^\n]{0,400}\))?(?: \+ \d{1,8})? (?:at|from) (?P<file>\S{1,300}?)"

@@ -88,7 +88,7 @@ def _above(lines: Sequence[str], at: int) -> tuple[str, str, str] | None:
     if not first:
         return None
     for line in reversed(lines[max(0, at - _NAMED_WITHIN) : at]):
-        found = _NAMED.search(line)
+        found = _NAMED.search(line) if "Error" in line or "Exception" in line else None
         if found:
             return found["type"], _split(found["message"])[0], ""
     return None
