@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +9,7 @@ from hypothesis import strategies as st
 from memory.text import vanishes
 from stages.markup import Hidden
 from stages.quoting import BYTES_AT_MOST, LINES_AT_MOST, quote, quote_code, quote_output, sanitise, shown
-from tests.machine import at_most
+from tests.machine import at_most, measured
 
 LINE_BREAKS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 KB_64 = 64 * 1024
@@ -230,36 +224,19 @@ HOSTILE = {
 }
 
 
-# In a process of its own: measuring coverage makes everything several times slower.
-MEASURE = """
-import json, sys, time
+TIMES = """
+import json, sys
 from stages.quoting import sanitise
-took = {}
-for name, text in json.load(sys.stdin).items():
-    took[name] = []
-    for _ in range(3):
-        begun = time.process_time()
-        sanitise(text)
-        took[name].append(time.process_time() - begun)
-print(json.dumps({name: min(seconds) for name, seconds in took.items()}))
+from tests.machine import best_of
+texts = json.load(sys.stdin)
+print(json.dumps({name: best_of(8, lambda: sanitise(text), enough=0.05) for name, text in texts.items()}))
 """
 
 
 @pytest.fixture(scope="module")
 def seconds() -> dict[str, float]:
     """Processor seconds that each hostile text takes, as on the machine that `at_most` speaks of."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE],
-        input=json.dumps(HOSTILE),
-        env=environment,
-        cwd=Path(__file__).resolve().parents[2],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    took: dict[str, float] = json.loads(done.stdout)
+    took: dict[str, float] = measured(TIMES, HOSTILE)
     slower = at_most(1.0)
     return {name: taken / slower for name, taken in took.items()}
 
