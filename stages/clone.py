@@ -32,6 +32,7 @@ __pycache__/
 *.egg-info/
 node_modules/
 """
+_SHA1_DIGITS = 40  # of an id; SHA-256 has 64
 
 
 class Clone:
@@ -51,7 +52,7 @@ class Clone:
         clone = cls(folder, base)
         clone.tree.mkdir(parents=True)
         clone.git_dir.mkdir(mode=0o700)
-        kind = source.run("rev-parse", "--show-object-format").decode().strip()
+        kind = "sha1" if len(base) == _SHA1_DIGITS else "sha256"
         Git(folder=folder).run(
             "init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(clone.git_dir)
         )
@@ -61,7 +62,7 @@ class Clone:
         (clone.git_dir / "info").mkdir()
         (clone.git_dir / "info" / "exclude").write_text(_LEFT_BEHIND)
         (clone.git_dir / "info" / "attributes").write_text(ATTRIBUTES)
-        clone._git.run("update-ref", "--no-deref", "HEAD", base)
+        (clone.git_dir / "HEAD").write_text(f"{base}\n")  # no branch
         return clone
 
     # --- the tree ----------------------------------------------------------------------------------------------------

@@ -87,12 +87,13 @@ class Mirror:
                 self._git.run("update-ref", "--no-deref", "-d", name)
 
     def _make(self, remote: Remote) -> None:
-        if not (self.folder / ".git" / "HEAD").is_file():
+        is_new = not (self.folder / ".git" / "HEAD").is_file()
+        if is_new:
             shutil.rmtree(self.folder / ".git", ignore_errors=True)  # half-made by a process that died
             Git(folder=self.folder).run("init", "--quiet", "--template=", str(self.folder))
         self._unlock()
         # Renamed repositories keep what they were called first: it is their identity.
-        if self._git.ask("config", "--get", "remote.origin.url") is None:
+        if is_new or self._git.ask("config", "--get", "remote.origin.url") is None:
             self._git.run("config", "remote.origin.url", remote.url)
 
     def _unlock(self) -> None:

@@ -69,6 +69,11 @@ class Repository:
 
         Raises NoSuchFolder, NotARepository, BareRepository, EmptyRepository, UnreadableRepository.
         """
+        folder = _existing(path)
+        found = folder.ask("rev-parse", "--show-toplevel", "HEAD^{commit}")
+        if found is not None:  # as nearly always: one process tells that there is a tree, and a commit
+            top = Path(os.fsdecode(found.rstrip(b"\n").rpartition(b"\n")[0]))
+            return cls(top, replace(folder, folder=top))
         repository = cls._find(path)
         if repository._line("rev-parse", "--is-bare-repository") == "true":
             raise BareRepository(path=path)
@@ -80,11 +85,8 @@ class Repository:
 
     @classmethod
     def _find(cls, path: Path) -> Repository:
-        folder = Path(os.path.realpath(path))
-        if not folder.exists():
-            raise NoSuchFolder(path=path)
+        git = _existing(path)
         # A bare repository is recognised by git only when it is named.
-        git = Git(folder=folder if folder.is_dir() else folder.parent)
         top = git.ask("rev-parse", "--absolute-git-dir")
         if top is None:
             bare = replace(git, git_dir=git.folder)
@@ -297,3 +299,11 @@ class Repository:
     def _line(self, verb: str, *arguments: str) -> str | None:
         said = self._git.ask(verb, *arguments)
         return None if said is None else os.fsdecode(said).rstrip("\n")
+
+
+def _existing(path: Path) -> Git:
+    """Git in the folder that a path names, or that it lies in. Raises NoSuchFolder."""
+    folder = Path(os.path.realpath(path))
+    if not folder.exists():
+        raise NoSuchFolder(path=path)
+    return Git(folder=folder if folder.is_dir() else folder.parent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,8 @@ from hypothesis import settings
 from sqlalchemy import create_engine
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
-from memory import database
+from memory import database, scrub
+from memory.secret_values import SecretValues
 
 # How long an example takes says something about the machine; what must be fast is measured by its own tests.
 settings.register_profile("machine", deadline=None)
@@ -64,6 +65,15 @@ def statements_are_compiled_once() -> Iterator[None]:
         patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda one: hash(type(one)))
         options = {"compiled_cache": dict[object, object]()}
         patch.setattr(database, "create_engine", partial(create_engine, execution_options=options))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def secrets_are_prepared_once() -> Iterator[None]:
+    """The App's key has 40,000 forms to be found by, and every office of a test knows the same key."""
+    prepared = cache(SecretValues)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scrub, "SecretValues", lambda values=(): prepared(tuple(values)))
         yield
 
 
