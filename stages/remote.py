@@ -167,8 +167,8 @@ def merges(git: Git, commit: CommitId, other: CommitId) -> bool:
 def trusted(git: Git) -> Iterator[Git]:
     """The same objects behind a git directory that nobody else has written to: no `insteadOf`, hook or helper."""
     here = Path(git.run("rev-parse", "--absolute-git-dir").decode().rstrip("\n"))
-    common = git.run("rev-parse", "--path-format=absolute", "--git-common-dir").decode().rstrip("\n")
-    kind = git.run("rev-parse", "--show-object-format").decode().strip()
+    told = git.run("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format").decode()
+    common, _, kind = told.rstrip("\n").rpartition("\n")
     with tempfile.TemporaryDirectory() as folder:
         clean = Path(folder) / "git"
         plain = Git(folder=Path(folder))

@@ -16,6 +16,7 @@ from typing import Final
 from bot.errors import BotError
 from memory.log import merged
 from memory.types import CommitId
+from stages.blobs import read_all
 from stages.git import Git
 from stages.remote import PushOutcome, Remote, fault
 
@@ -89,8 +90,8 @@ class MemoryBranch:
         """The branch's commit, brought here; None where there is no branch."""
         remote = self._remote()
         head = remote.head(self._git, BRANCH)
-        if head is None:
-            return None
+        if head is None or self._git.ask("cat-file", "-e", f"{head}^{{commit}}") is not None:
+            return head
         said = remote.reached_by(self._git, seconds=_SECONDS).try_to(
             "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head",
             remote.url, f"+refs/heads/{BRANCH}:{_REF}",
@@ -103,11 +104,9 @@ class MemoryBranch:
         """The files of ours in it."""
         if commit is None:
             return {}
-        names = (name for _, name in self._entries(commit) if name in (FILE, FORGOTTEN) or _RUN.fullmatch(name))
-        return {name: self._text(f"{commit}:{name}") for name in names}
-
-    def _text(self, name: str) -> str:
-        return (self._git.ask("cat-file", "blob", name) or b"").decode("utf-8", "replace")
+        listed = self._git.run("ls-tree", "-l", "-z", commit).split(b"\0")
+        found = read_all(self._git.run, listed, lambda name, _: name in (FILE, FORGOTTEN) or bool(_RUN.fullmatch(name)))
+        return {name: data.decode("utf-8", "replace") for name, data in found.items()}
 
     def _entries(self, commit: CommitId) -> list[tuple[str, str]]:
         """What stands at its top: what git says of it, and its name."""

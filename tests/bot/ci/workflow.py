@@ -26,7 +26,6 @@ from bot.engine.outcome import Outcome, Settled, ToWork
 from bot.forge.github import Forge
 from bot.job import NewJob
 from bot.log import Log, open_log
-from stages.git import Git
 from stages.repository import Repository
 from tests.bot.empty_database import lay_empty_database
 from tests.bot.kit import SHOP, Script, ScriptedApp, silent
@@ -132,7 +131,10 @@ class Workflow:
         path = self.folder / f"checkout{self.checkouts}"
         # By hand: the wrapper reaches no other folder.
         self.shop.git.git("clone", "--quiet", "--branch", "main", str(self.shop.git.path), str(path))
-        Git(folder=path).run("remote", "set-url", "origin", f"{self.github.web}/{self.shop.full_name}.git")
+        config = path / ".git" / "config"
+        config.write_text(
+            config.read_text().replace(str(self.shop.git.path), f"{self.github.web}/{self.shop.full_name}.git")
+        )
         return Repository.open(path)
 
     def forge(self, permissions: Mapping[str, str]) -> Forge:
