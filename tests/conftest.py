@@ -14,6 +14,7 @@ from hypothesis import settings
 from sqlalchemy import create_engine
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
+from bot.forge import pygithub
 from memory import database, scrub
 from memory.secret_values import SecretValues
 
@@ -69,11 +70,12 @@ def statements_are_compiled_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def secrets_are_prepared_once() -> Iterator[None]:
-    """The App's key has 40,000 forms to be found by, and every office of a test knows the same key."""
+def the_key_is_prepared_once() -> Iterator[None]:
+    """The Apps of all tests have one key: to read it takes long, and it has 40,000 forms to be found by."""
     prepared = cache(SecretValues)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scrub, "SecretValues", lambda values=(): prepared(tuple(values)))
+        patch.setattr(pygithub, "AppKey", cache(pygithub.AppKey))
         yield
 
 
