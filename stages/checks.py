@@ -45,7 +45,7 @@ _OUR_PLUGINS: Final = {
     "pytest.cov|--(no-)?cov": "pytest_cov.plugin",
     r"xdist|--dist\b|-n[ =\"',]*(auto|logical|\d)": "xdist.plugin",
     "looponfail": "xdist.looponfail",
-    r"mark\.timeout|--timeout|timeout *=": "pytest_timeout",
+    r"\.timeout\(|--timeout|timeout\s*=": "pytest_timeout",
 }
 _FOR_COMMANDS: Final = {"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0"}
 _ENVIRONMENT: Final = {

@@ -112,7 +112,8 @@ class Remote:
 
     def take(self, git: Git, commit: CommitId) -> None:
         """Bring one commit with its history here, if it is not. Raises the errors of this module."""
-        if git.ask("cat-file", "-e", f"{commit}^{{commit}}") is not None:
+        # The commit alone may be here, from a fetch that was killed.
+        if git.ask("rev-list", "--objects", "--no-walk", "--quiet", "--end-of-options", commit) is not None:
             return
         said = self.reached_by(git, seconds=PUSH_SECONDS).try_to(
             "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head",

@@ -69,11 +69,12 @@ class Repository:
 
         Raises NoSuchFolder, NotARepository, BareRepository, EmptyRepository, UnreadableRepository.
         """
-        folder = _existing(path)
-        found = folder.ask("rev-parse", "--show-toplevel", "HEAD^{commit}")
-        if found is not None:  # as nearly always: one process tells that there is a tree, and a commit
-            top = Path(os.fsdecode(found.rstrip(b"\n").rpartition(b"\n")[0]))
-            return cls(top, replace(folder, folder=top))
+        git = _existing(path)
+        # As nearly always: one process tells that there is a tree, and a commit.
+        told = os.fsdecode(git.ask("rev-parse", "--show-toplevel", "HEAD^{commit}") or b"").rstrip("\n")
+        top, _, commit = told.rpartition("\n")
+        if _FULL_ID.fullmatch(commit) and git.folder.is_relative_to(top):
+            return cls(Path(top), replace(git, folder=Path(top)))
         repository = cls._find(path)
         if repository._line("rev-parse", "--is-bare-repository") == "true":
             raise BareRepository(path=path)

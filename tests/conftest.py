@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -72,7 +72,7 @@ def statements_are_compiled_once() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def the_key_is_prepared_once() -> Iterator[None]:
     """The Apps of all tests have one key: to read it takes long, and it has 40,000 forms to be found by."""
-    prepared = cache(SecretValues)
+    prepared = lru_cache(maxsize=64)(SecretValues)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scrub, "SecretValues", lambda values=(): prepared(tuple(values)))
         patch.setattr(pygithub, "AppKey", cache(pygithub.AppKey))

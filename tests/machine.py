@@ -14,7 +14,7 @@ from time import thread_time
 from typing import Any, Final
 
 REFERENCE_SECONDS: Final = 0.00073
-"""What `_work` takes, median of 300, on the quiet machine of the figures in FIGURES: no limit is longer there."""
+"""What `_work` takes, median of 300, on the quiet machine of FIGURES: without coverage no limit is longer there."""
 SLOWER_AT_MOST: Final = 5
 _TEXT: Final = "\n".join(f"  File 'a{number}.py', line {number}, in f{number}" for number in range(700))
 _PATTERN: Final = re.compile(r"^\s*(?:at|in|File) '([\w./]+)'(?:, line (\d+))?(?:, in (\w+))?", re.MULTILINE)
@@ -23,10 +23,14 @@ _PATTERN: Final = re.compile(r"^\s*(?:at|in|File) '([\w./]+)'(?:, line (\d+))?(?
 def at_most(seconds: float) -> float:
     """A limit for CPU seconds, longer where the machine is slower just now; never shorter.
 
-    Asked right after what it limits.
+    Asked right after what it limits, in the same process: coverage makes both slower.
     """
-    slower = statistics.median(_work() for _ in range(5)) / REFERENCE_SECONDS
-    return seconds * min(max(1.0, slower), SLOWER_AT_MOST)
+    return seconds * slower()
+
+
+def slower() -> float:
+    """How many times slower than the reference this process is just now: 1 to `SLOWER_AT_MOST`."""
+    return min(max(1.0, statistics.median(_work() for _ in range(5)) / REFERENCE_SECONDS), SLOWER_AT_MOST)
 
 
 def best_of(tries: int, work: Callable[[], object], *, enough: float = 0.0) -> float:
@@ -41,13 +45,13 @@ def best_of(tries: int, work: Callable[[], object], *, enough: float = 0.0) -> f
     return best
 
 
-def measured(program: str, given: object = None) -> Any:
-    """What a program prints as JSON; `given` is its input, as JSON.
+def measured(program: str, given: object = None) -> tuple[Any, float]:
+    """What a program prints as JSON, and how much `slower` its process was then; `given` is its input, as JSON.
 
     In a process of its own: measuring coverage makes everything several times slower.
     """
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", f"{program}\nfrom tests.machine import slower\nprint(slower())"],
         input=json.dumps(given),
         env={name: value for name, value in os.environ.items() if not name.startswith("COV")},
         cwd=Path(__file__).resolve().parents[1],
@@ -56,7 +60,8 @@ def measured(program: str, given: object = None) -> Any:
         timeout=240,
         check=True,
     )
-    return json.loads(done.stdout)
+    told, factor = done.stdout.splitlines()
+    return json.loads(told), float(factor)
 
 
 def _work() -> float:

@@ -90,7 +90,7 @@ class MemoryBranch:
         """The branch's commit, brought here; None where there is no branch."""
         remote = self._remote()
         head = remote.head(self._git, BRANCH)
-        if head is None or self._git.ask("cat-file", "-e", f"{head}^{{commit}}") is not None:
+        if head is None or self._taken() == head:
             return head
         said = remote.reached_by(self._git, seconds=_SECONDS).try_to(
             "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head",
@@ -98,7 +98,12 @@ class MemoryBranch:
         )  # fmt: skip
         if said.status != 0:
             raise fault(remote.url, said)
-        return CommitId(self._git.run("rev-parse", "--verify", _REF).decode().strip())
+        return self._taken()
+
+    def _taken(self) -> CommitId | None:
+        """What was fetched last: git moves the ref only once all of it is here."""
+        found = self._git.ask("rev-parse", "--verify", "--quiet", _REF)
+        return CommitId(found.decode().strip()) if found else None
 
     def _files(self, commit: CommitId | None) -> dict[str, str]:
         """The files of ours in it."""

@@ -36,6 +36,7 @@ _OVERRIDDEN = {
     "randomly_seed": 0,
     "random_order_bucket": "none",
     "continue_on_collection_errors": True,
+    "timeout": 0,
 }
 
 
@@ -61,7 +62,7 @@ class Collector:
         self._ended: dict[str, Any] = {}
         self._asserts: dict[str, dict[int, int]] = {}
         self._limit, self._alarm, self._timer = signal.setitimer, signal.SIGALRM, signal.ITIMER_REAL
-        signal.signal(self._alarm, _alarmed)
+        self._handle = signal.signal
 
     # --- settings ----------------------------------------------------------------------------------------------------
 
@@ -160,6 +161,7 @@ class Collector:
         yield from self._limited()
 
     def _limited(self) -> Generator[None, None, None]:
+        self._handle(self._alarm, _alarmed)  # each time: pytest-timeout takes it for tests that are marked
         self._limit(self._timer, self._allowed(), _AGAIN_SECONDS)
         yield
         self._limit(self._timer, 0)

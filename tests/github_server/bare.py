@@ -64,17 +64,15 @@ class Bare:
 
     def refs(self) -> dict[str, str]:
         """Every ref by its full name, read as git stores it: each is asked for a thousand times."""
-        found: dict[str, str] = {}
-        packed = self.path / "packed-refs"
-        for line in packed.read_text().splitlines() if packed.exists() else ():
-            if not line.startswith(("#", "^")):
-                sha, _, name = line.partition(" ")
-                found[name] = sha
+        loose: dict[str, str] = {}
         for folder, _, names in os.walk(self.path / "refs"):
             for name in names:
                 place = Path(folder) / name
                 if not name.endswith(".lock") and place.exists():
-                    found[place.relative_to(self.path).as_posix()] = place.read_text().strip()
+                    loose[place.relative_to(self.path).as_posix()] = place.read_text().strip()
+        packed = self.path / "packed-refs"  # last: what is packed meanwhile is there before its file goes
+        lines = packed.read_text().splitlines() if packed.exists() else []
+        found = {name: sha for sha, _, name in (line.partition(" ") for line in lines if line[0] not in "#^")} | loose
         return dict(sorted(found.items()))
 
     def has(self, sha: str) -> bool:
@@ -94,10 +92,11 @@ class Bare:
     ) -> str:
         """One commit on a branch, made where there is none; None takes a file away."""
         parent = self.head(branch) or onto
+        self._check(parent, files)
         now = f"{int(time.time())} +0000"
         stream = [
             f"commit refs/heads/{branch}\nauthor {author} {now}\ncommitter {_COMMITTER} {now}\n",
-            _data(f"{message}\n"),
+            _data(message.rstrip("\n") + "\n"),
             f"from {parent}\n" if parent else "",
             *(
                 f"D {_quoted_path(path)}\n" if text is None else f"M 100644 inline {_quoted_path(path)}\n{_data(text)}"
@@ -108,6 +107,16 @@ class Bare:
         sha = self.head(branch)
         assert sha
         return sha
+
+    def _check(self, parent: str | None, files: Mapping[str, str | None]) -> None:
+        """Refuse paths that git would not check out, and a file below another one: `fast-import` takes both."""
+        there = set(self.git("ls-tree", "-r", "-z", "--name-only", parent).split("\0")) if parent else set()
+        there = {*there, *files} - {path for path, text in files.items() if text is None}
+        for path in files:
+            parts = path.split("/")
+            assert not {"", ".", "..", ".git"}.intersection(part.lower() for part in parts), path
+            assert "\n" not in path, path
+            assert not there.intersection("/".join(parts[:depth]) for depth in range(1, len(parts))), path
 
     def merge(self, base: str, head: str, message: str) -> str | None:
         """A merge commit on the branch `base`; None when they conflict."""

@@ -381,6 +381,18 @@ def test_plugins_that_the_target_uses_are_loaded(tmp_path: Path) -> None:
     assert run(tree(tmp_path, files)).passed
 
 
+@pytest.mark.parametrize("mark", ["", "@pytest.mark.timeout(60)"])
+def test_a_test_that_hangs_is_ended_by_our_limit_although_another_plugin_has_one(tmp_path: Path, mark: str) -> None:
+    hanging = f"import time, pytest\n{mark}\ndef test_1(): time.sleep(60)\ndef test_2(): time.sleep(60)\n"
+    files = {"test_a.py": f"{hanging}def test_3(): pass", "pytest.ini": "[pytest]\ntimeout = 50\n"}
+
+    report = run(tree(tmp_path, files), Wish(test_seconds=0.3))
+
+    assert list(ended(report).values()) == ["failed", "failed", "passed"]
+    assert {test.type.rsplit(".", 1)[-1] for test in report.outcomes} == {"TestTimedOut", ""}
+    assert report.complete
+
+
 def test_folders_named_like_ours_and_like_our_files_are_the_targets(tmp_path: Path) -> None:
     names = ("bot", "stages", "memory", "plugin", "lines", "launcher")
     files = {f"{name}/__init__.py": f"who = '{name} of the target'" for name in names}

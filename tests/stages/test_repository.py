@@ -47,6 +47,18 @@ def empty(folder: Path) -> Path:
     return folder
 
 
+def empty_but_for_a_strange_name(folder: Path) -> Path:
+    put(empty(folder), {"HEAD^{commit}": "git takes what it asks for for this file"})
+    return folder
+
+
+def with_its_tree_elsewhere(folder: Path) -> Path:
+    """As people keep the files of their home: what git says of `folder` is true of another one."""
+    tree = empty(folder.parent / "tree")
+    git(make(folder).folder, "config", "core.worktree", str(tree))
+    return folder
+
+
 def bare(folder: Path) -> Path:
     make(folder.with_name("source"))
     git(folder.parent, "init", "--quiet", "--bare", str(folder))
@@ -71,6 +83,8 @@ def broken(folder: Path) -> Path:
         (lambda folder: folder, NoSuchFolder, "does not exist. Name a folder"),
         (not_git, NotARepository, "make one: git init"),
         (empty, EmptyRepository, "Commit what is there"),
+        (empty_but_for_a_strange_name, EmptyRepository, "Commit what is there"),
+        (with_its_tree_elsewhere, EmptyRepository, "Commit what is there"),
         (bare, BareRepository, "Clone it"),
         (headless, UnreadableRepository, "git fsck"),
         (broken, UnreadableRepository, "git fsck"),

@@ -87,6 +87,19 @@ def test_sec_5_15_the_source_cannot_be_read_from_the_sandbox(tmp_path: Path) -> 
     assert space.base not in ran.output
 
 
+def test_a_repository_with_ids_of_sha_256_is_cloned_as_well(tmp_path: Path) -> None:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main", "--object-format=sha256")
+    commit(folder, SHOP)
+    repository = Repository.open(folder)
+
+    space = Workspaces(tmp_path / "work", checks()).make(repository, repository.resolve(), "one")
+
+    assert len(space.base) == 64
+    assert (space.tree / "tests/test_cart.py").read_text() == SHOP["tests/test_cart.py"]
+
+
 def test_b71_no_filter_or_conversion_of_the_base_touches_the_tree(tmp_path: Path) -> None:
     rules = "*.txt text eol=crlf\n*.id ident\n*.bin filter=lfs\n*.u working-tree-encoding=UTF-16\n"
     files = {

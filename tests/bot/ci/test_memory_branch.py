@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from bot.ci.memory_branch import BRANCH, FILE, TRIES, Change, MemoryBranch, MemoryNotKept, Remembered
 from bot.forge.types import RepositoryRef
+from memory.types import CommitId
 from stages.remote import Remote, RemoteForbidden
+from stages.repository import Repository
 from tests.bot.ci.workflow import READS, WRITES, Workflow
 
 
@@ -18,15 +21,18 @@ def line(name: str) -> str:
     return json.dumps({"v": 9, "id": name, "at": name, "final": False}) + "\n"
 
 
+def place(flow: Workflow) -> RepositoryRef:
+    return RepositoryRef(installation=0, id=flow.shop.id, full_name=flow.shop.full_name)
+
+
 def branch(flow: Workflow, before: Callable[[int], object] = lambda _: None, writes: bool = True) -> MemoryBranch:
     """The branch as one job has it; `before` is called each time that git is about to reach GitHub."""
     checkout, forge = flow.checkout(), flow.forge(WRITES if writes else READS)
-    ref = RepositoryRef(installation=0, id=flow.shop.id, full_name=flow.shop.full_name)
     calls = iter(range(1_000))
 
     def remote() -> Remote:
         before(next(calls))
-        return forge.remote(ref, writes=writes)
+        return forge.remote(place(flow), writes=writes)
 
     return MemoryBranch(checkout.git, remote, sleep=lambda _: None)
 
@@ -88,3 +94,33 @@ def test_a_rule_that_refuses_the_branch_is_told_with_its_words(flow: Workflow) -
 
     with pytest.raises(MemoryNotKept, match="GH013"):
         branch(flow).add(Change(log=line("a")))
+
+
+def test_a_fetch_that_was_killed_is_made_again(flow: Workflow) -> None:
+    branch(flow).add(Change(log=line("a")))
+    folder = flow.folder / "checkout"
+    source = f"file://{flow.shop.git.path}"  # by its address: else all objects are taken
+    flow.shop.git.git("clone", "--quiet", "--single-branch", "--branch", "main", source, str(folder))
+    checkout = Repository.open(folder)
+    head = CommitId(str(flow.shop.git.head(BRANCH)))
+    alone = flow.shop.git.git("cat-file", "commit", head) + "\n"  # git unpacks commits first
+    kept = checkout.git.run("hash-object", "-w", "-t", "commit", "--stdin", stdin=alone.encode()).decode().strip()
+    remote = partial(flow.forge(READS).remote, place(flow), writes=False)
+
+    read = MemoryBranch(checkout.git, remote, sleep=lambda _: None).read()
+
+    assert kept == head
+    assert read == Remembered(log=line("a"))
+
+
+def test_a_branch_that_did_not_move_is_not_fetched_again(flow: Workflow) -> None:
+    branch(flow).add(Change(log=line("a")))
+    one = branch(flow, writes=False)
+    one.read()
+    before = len(flow.github.requests)
+
+    assert one.read() == Remembered(log=line("a"))
+    assert {exchange.path.rpartition("/")[2] for exchange in flow.github.requests[before:]} == {
+        "refs",
+        "git-upload-pack",
+    }

@@ -132,9 +132,9 @@ class Workflow:
         # By hand: the wrapper reaches no other folder.
         self.shop.git.git("clone", "--quiet", "--branch", "main", str(self.shop.git.path), str(path))
         config = path / ".git" / "config"
-        config.write_text(
-            config.read_text().replace(str(self.shop.git.path), f"{self.github.web}/{self.shop.full_name}.git")
-        )
+        text, here = config.read_text(), str(self.shop.git.path)
+        assert here in text
+        config.write_text(text.replace(here, f"{self.github.web}/{self.shop.full_name}.git"))
         return Repository.open(path)
 
     def forge(self, permissions: Mapping[str, str]) -> Forge:

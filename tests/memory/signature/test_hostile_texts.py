@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-import sys
 from time import thread_time
 from typing import Final
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.signature import signatures
 from memory.signature.cleaning import CHARACTERS_AT_MOST, LINE_AT_MOST, LINES_AT_MOST, clean
-from tests.machine import at_most, measured
+from tests.machine import measured
 from tests.memory.signature import made
 from tests.memory.signature.hostile import HOSTILE, KILO
 
 AT_MOST_SECONDS = 0.5
 OF_64_KB_SECONDS = 0.05
-# Coverage takes several times as long as the program itself.
-SLOWER = 6 if sys.gettrace() is not None or "coverage" in sys.modules else 1
 # Of what is made of one pattern a quarter is read: what is slow there is read at full length.
 TIMES: Final = f"""
 import json
@@ -33,6 +29,7 @@ def seconds(text, tries):
     return best_of(tries, lambda: signatures("", text), enough={OF_64_KB_SECONDS})
 
 signatures("", "warm: up")
+whole = {{name: best_of(3, lambda: signatures(name, text), enough={AT_MOST_SECONDS}) for name, text in HOSTILE.items()}}
 given = {{name: seconds((name + "\\n" + text)[: 64 * KILO], tries=8) for name, text in HOSTILE.items()}}
 looked, slow = 0, {{}}
 for name, (pattern, hints) in made.patterns().items():
@@ -40,7 +37,7 @@ for name, (pattern, hints) in made.patterns().items():
         looked += 1
         if 4 * seconds(short, tries=1) >= 0.8 * {OF_64_KB_SECONDS}:
             slow[f"{{name}} {{at}}"] = seconds(((short + "\\n") * 4)[: 64 * KILO], tries=8)
-print(json.dumps([given, looked, slow]))
+print(json.dumps([whole, given, looked, slow]))
 """
 _PIECES = st.sampled_from(
     [
@@ -74,21 +71,13 @@ _PIECES = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_text_is_read_in_half_a_second(name: str) -> None:
-    begun = thread_time()
+def test_64_kilobytes_of_any_hostile_text_are_read_in_50_milliseconds_and_any_in_half_a_second() -> None:
+    (whole, given, looked, made_of_patterns), slower = measured(TIMES)
 
-    signatures(name, HOSTILE[name])
-
-    assert thread_time() - begun < at_most(AT_MOST_SECONDS * SLOWER)
-
-
-def test_64_kilobytes_of_any_hostile_text_are_read_in_50_milliseconds() -> None:
-    given, looked, made_of_patterns = measured(TIMES)
-
-    limit = at_most(OF_64_KB_SECONDS)
-    assert len(given) == len(HOSTILE)
-    assert looked > len(made.patterns())
+    assert whole.keys() == given.keys() == HOSTILE.keys()
+    assert looked == 2 * len(made.patterns())
+    assert {name: taken for name, taken in whole.items() if taken >= AT_MOST_SECONDS * slower} == {}
+    limit = OF_64_KB_SECONDS * slower
     assert {name: taken for name, taken in (given | made_of_patterns).items() if taken >= limit} == {}
 
 

@@ -7,14 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from time import thread_time
 from typing import Final
 
 import pytest
 
 from memory.signature import signatures
-from tests.machine import at_most
-from tests.memory.signature.test_hostile_texts import SLOWER
+from tests.machine import measured
 
 MOST_SECONDS: Final = 0.05
 PYTHON: Final = """\
@@ -53,6 +51,14 @@ TEXTS: Final = {
     "no trace": ("Since Tuesday the shop is slow.", 0),
     "head of a trace alone": ("Traceback (most recent call last):\n", 0),
 }
+TIMES: Final = """
+import json, sys
+from memory.signature import signatures
+from tests.machine import best_of
+signatures("", "warm: up")
+times = [best_of(5, lambda: [signatures("", one) for one in pair]) for pair in json.load(sys.stdin)]
+print(json.dumps(times))
+"""
 OF_A_NEW_PROCESS: Final = """
 import json, sys
 from memory.signature import signatures
@@ -60,21 +66,14 @@ print(json.dumps([[dict(one.keys) for one in signatures("", text)] for text in j
 """
 
 
-@pytest.mark.parametrize("frames", [6, 20, 50, 100])
-@pytest.mark.parametrize("end", ["X", "X" * 5_000, '  File "a'])
-def test_b53_frames_that_end_in_nothing_are_read_in_50_ms(frames: int, end: str) -> None:
-    text = '  File "a", line 1, in b' * frames + end
-    lines = '  File "a", line 1, in b\n' * frames + end
-    signatures("", "warm: up")
-    taken: list[float] = []
+def test_b53_frames_that_end_in_nothing_are_read_in_50_ms() -> None:
+    frame, ends = '  File "a", line 1, in b', ("X", "X" * 5_000, '  File "a')
+    texts = [(frame * count + end, f"{frame}\n" * count + end) for count in (6, 20, 50, 100) for end in ends]
 
-    while len(taken) < 5 and (not taken or min(taken) >= MOST_SECONDS * SLOWER):
-        begun = thread_time()
-        signatures("", text)
-        signatures("", lines)
-        taken.append(thread_time() - begun)
+    taken, slower = measured(TIMES, texts)
 
-    assert min(taken) < at_most(MOST_SECONDS * SLOWER)
+    assert len(taken) == len(texts)
+    assert max(taken) < MOST_SECONDS * slower
 
 
 @pytest.mark.parametrize("name", TEXTS)
