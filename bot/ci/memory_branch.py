@@ -17,7 +17,7 @@ from bot.errors import BotError
 from memory.log import merged
 from memory.types import CommitId
 from stages.blobs import read_all
-from stages.git import Git
+from stages.git import Git, GitFailed
 from stages.remote import PushOutcome, Remote, fault
 
 BRANCH: Final = "ticketsmith/memory"
@@ -90,15 +90,18 @@ class MemoryBranch:
         """The branch's commit, brought here; None where there is no branch."""
         remote = self._remote()
         head = remote.head(self._git, BRANCH)
-        if head is None or self._taken() == head:
-            return head
+        if head is not None and self._taken() != head:
+            self._fetch(remote)
+            return self._taken()
+        return head
+
+    def _fetch(self, remote: Remote, *more: str) -> None:
         said = remote.reached_by(self._git, seconds=_SECONDS).try_to(
-            "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head",
+            "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head", *more,
             remote.url, f"+refs/heads/{BRANCH}:{_REF}",
         )  # fmt: skip
         if said.status != 0:
             raise fault(remote.url, said)
-        return self._taken()
 
     def _taken(self) -> CommitId | None:
         """What was fetched last: git moves the ref only once all of it is here."""
@@ -109,6 +112,13 @@ class MemoryBranch:
         """The files of ours in it."""
         if commit is None:
             return {}
+        try:
+            return self._texts(commit)
+        except GitFailed:  # a partial clone may have brought the branch without what is in it
+            self._fetch(self._remote(), "--refetch")
+            return self._texts(commit)
+
+    def _texts(self, commit: CommitId) -> dict[str, str]:
         listed = self._git.run("ls-tree", "-l", "-z", commit).split(b"\0")
         found = read_all(self._git.run, listed, lambda name, _: name in (FILE, FORGOTTEN) or bool(_RUN.fullmatch(name)))
         return {name: data.decode("utf-8", "replace") for name, data in found.items()}

@@ -113,6 +113,18 @@ def test_a_fetch_that_was_killed_is_made_again(flow: Workflow) -> None:
     assert read == Remembered(log=line("a"))
 
 
+def test_a_partial_clone_that_has_the_branch_without_its_files_gets_them(flow: Workflow) -> None:
+    branch(flow).add(Change(log=line("a")))
+    folder = flow.folder / "checkout"
+    source = f"file://{flow.shop.git.path}"
+    flow.shop.git.git("clone", "--quiet", "--filter=blob:none", "--branch", "main", source, str(folder))
+    remote = partial(flow.forge(READS).remote, place(flow), writes=False)
+
+    read = MemoryBranch(Repository.open(folder).git, remote, sleep=lambda _: None).read()
+
+    assert read == Remembered(log=line("a"))
+
+
 def test_a_branch_that_did_not_move_is_not_fetched_again(flow: Workflow) -> None:
     branch(flow).add(Change(log=line("a")))
     one = branch(flow, writes=False)
