@@ -95,6 +95,19 @@ def test_a_test_is_run_with_its_file_where_only_that_shows_what_the_check_showed
     assert found == Reproduction(check=CheckId("pytest"), test=CheckId(test), with_file=True)
 
 
+def test_what_is_another_one_in_each_run_does_not_hide_that_a_failure_is_the_same(tmp_path: Path) -> None:
+    """A name of a temporary file, in the message."""
+    text = FILES["tests/test_till.py"].replace(
+        "        assert TestTill.till.total() == 2\n",
+        "        import tempfile\n"
+        "        with tempfile.TemporaryDirectory() as folder:\n"
+        "            assert f'{folder}/{TestTill.till.total()}' == 'two'\n",
+    )
+    space = workspace(tmp_path, {**FILES, "tests/test_till.py": text})
+
+    assert reproducing(space).name(TOTAL).with_file
+
+
 def test_a_test_that_fails_alone_as_it_does_in_the_check_is_run_alone(till: Workspace) -> None:
     own = "tests/test_till.py::TestTill::test_red_for_its_own_reason"
 
