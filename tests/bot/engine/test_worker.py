@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -286,7 +288,8 @@ def test_a_job_that_was_interrupted_is_taken_again_by_the_next_worker(shop: Shop
     with shop.working(second):
         done(shop, 1)
 
-    assert second.called == [("receive", 1), ("work", 1)]
+    # Received again where the first one had the time to put it down; else it is taken over at its work.
+    assert second.called in ([("receive", 1), ("work", 1)], [("work", 1)])
     assert shop.jobs.of_issue(70, 1)[0].outcome == "done"
 
 
@@ -352,13 +355,34 @@ def test_f42_what_a_killed_process_had_in_hands_is_taken_over(shop: Shop, tmp_pa
     assert "took over" in shop.log.getvalue()
 
 
+def freeze(process: subprocess.Popen[bytes], home: Path) -> None:
+    """Stop it where it holds no lock: while one does that writes, nobody else can write at all."""
+    for _ in range(200):
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        if all(map(may_be_written, home.glob("*.sqlite"))):
+            return
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+    raise AssertionError("it always writes")
+
+
+def may_be_written(file: Path) -> bool:
+    with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+    return True
+
+
 def test_r17_f43_what_a_frozen_process_had_in_hands_is_taken_over(shop: Shop, tmp_path: Path) -> None:
     log = tmp_path / "log"
     wish(shop.jobs, 1)
     first = process(shop, log, "hang")
     shop.wait(lambda: log.exists() and "work" in log.read_text())
-    first.send_signal(signal.SIGSTOP)
     try:
+        freeze(first, shop.home)
         with shop.working(plan := Plan()):
             done(shop, 1)
     finally:
