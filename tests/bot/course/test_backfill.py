@@ -20,6 +20,7 @@ def past(town: Town, tmp_path: Path) -> Town:
     fates = ("merged", "closed", "open")
     made = {fate: town.solved(title=f"The price is wrong, {fate}") for fate in fates}
     pulls = {fate: town.course(issue).pull for fate, issue in made.items()}
+    assert None not in pulls.values(), town.outcomes
     merged, closed, open_one = (town.shop.issues[pulls[fate] or 0] for fate in fates)
     town.github.people.review(town.shop, open_one, town.ada, "No.")
     town.github.people.close(town.shop, closed, town.ada)
