@@ -153,3 +153,11 @@ def test_a_webhook_is_signed_and_can_be_sent_again(github: GitHub) -> None:  # n
     assert failed["status_code"] == 500
     assert len(seen) == 2
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("path", [".git/config", "../aside", "a//b", "README.md/below", "two\nlines"])
+def test_no_commit_holds_what_git_would_not_check_out(github: GitHub, path: str) -> None:  # noqa: F811
+    github.till.git.commit("main", {"README.md": "# Till\n"}, "Begin")
+
+    with pytest.raises(AssertionError):
+        github.till.git.commit("main", {path: "x"}, "Add")

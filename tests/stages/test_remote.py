@@ -151,6 +151,19 @@ def test_locks_that_a_killed_fetch_left_are_in_nobodys_way(github: GitHub, tmp_p
     assert mirror.fetch(remote_of(github), "main") == new
 
 
+def test_a_commit_of_which_a_killed_fetch_left_only_itself_is_taken_whole(github: GitHub, tmp_path: Path) -> None:
+    head = CommitId(str(github.till.git.head("main")))
+    subprocess.run(["git", "init", "--quiet", str(tmp_path / "mine")], check=True)
+    mine = Git(folder=tmp_path / "mine")
+    alone = github.till.git.git("cat-file", "commit", head) + "\n"  # git unpacks commits first
+    kept = mine.run("hash-object", "-w", "-t", "commit", "--stdin", stdin=alone.encode()).decode().strip()
+
+    remote_of(github).take(mine, head)
+
+    assert kept == head
+    assert mine.run("ls-tree", "--name-only", head)
+
+
 def test_f26_a_fetch_that_stalls_is_given_up_after_a_second_try(github: GitHub, tmp_path: Path) -> None:
     stalled = github.fault("POST .*/git-upload-pack", trickle=1.0, times=9)
     mirror, begun = Mirror(tmp_path / "mirror"), time.monotonic()
