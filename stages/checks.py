@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -20,7 +21,7 @@ from stages.readers.told import Told, Unreadable
 from stages.report import TIMEOUT, Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.result_files import ResultFiles
 from stages.results import Results, read_results
-from stages.sandbox import Command, Level, Ran, Sandbox, needed_by
+from stages.sandbox import Command, Level, Ran, Sandbox, needed_by, warm
 from stages.tests_of_commands import alone, only, read_files, read_output
 from stages.toolchains import Toolchains, language_of
 
@@ -123,6 +124,16 @@ class Checks:
             case CheckKind.GO | CheckKind.CARGO:
                 return self._with_output(check, tree, wish, lent, stopped)
 
+    @contextmanager
+    def warm(self) -> Iterator[Checks]:
+        """The same checks with a pytest that stays loaded between runs, where the sandbox can have one.
+
+        They inform an agent, which runs the same tests again and again. Whatever decides runs its checks cold: each in
+        a sandbox of its own.
+        """
+        with warm(self._sandbox) as sandbox:
+            yield Checks(sandbox, self._python, self.toolchains)
+
     def _with_files(
         self, check: Check, tree: Path, wish: Wish, lent: tuple[tuple[str, Path], ...], stopped: Callable[[], bool]
     ) -> CheckReport:
@@ -200,10 +211,11 @@ class Checks:
             "seconds": seconds,
         }
         # -P and -s instead of -I, which would also drop PYTHONHASHSEED; no other variable of Python's is set.
-        arguments = (str(self._python), "-s", "-P", "-B", str(_LAUNCHER), str(_CHANNEL), str(_SECRET))
+        program = (str(self._python), "-s", "-P", "-B", str(_LAUNCHER))
+        arguments, inside = (*program, str(_CHANNEL), str(_SECRET)), self._sandbox.inside(tree)
         ran = self._sandbox.run(
             Command(
-                arguments=with_services(check, arguments, self._sandbox.inside(tree), (_CHANNEL, _SECRET)),
+                arguments=with_services(check, arguments, inside, (_CHANNEL, _SECRET)),
                 tree=tree,
                 folder=check.folder,
                 environment={**_ENVIRONMENT, **dict(check.environment), "PATH": self._path},
@@ -214,6 +226,7 @@ class Checks:
                 secret_channel=_SECRET,
                 secret=key,
                 timeout_seconds=seconds,
+                staying=() if check.services else (*program, "stay", str(inside)),
             ),
             stopped=stopped,
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -84,12 +85,13 @@ class Workspace:
         test_seconds: float | None = None,
         hurry: float | None = None,
         stopped: Callable[[], bool] = lambda: False,
+        warm: Checks | None = None,
     ) -> CheckReport:
         """Run a known check, or some tests of it in this order; a file or a class means all tests in it.
 
         `with_files` runs the whole files of the tests, for what earlier tests leave behind, and tells of the tests
         alone; a first failure stops nothing then. One test may take `test_seconds`; without them, what its time at the
-        base allows, or less by `hurry`.
+        base allows, or less by `hurry`. `warm` is for what decides nothing, and comes from the method of that name.
 
         Raises Refused for an unknown check or a bad id, Stopped, and Parked when no command can run.
         """
@@ -110,9 +112,15 @@ class Workspace:
             timeout_seconds=patience.command if patience and test_seconds is None else None,
         )
         lent = self._lending.to(known, self.tree)
-        report = self._runner.run(known, self.tree, wish, lent=lent, stopped=stopped)
+        report = (warm or self._runner).run(known, self.tree, wish, lent=lent, stopped=stopped)
         self._pace.saw(self.base, report)
         return alone(report, tests) if with_files else report
+
+    @contextmanager
+    def warm(self) -> Iterator[Checks]:
+        """Checks for an agent that runs them again and again: `Checks.warm`."""
+        with self._runner.warm() as warm:
+            yield warm
 
     # --- the patch ---------------------------------------------------------------------------------------------------
 

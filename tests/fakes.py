@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,11 +26,13 @@ from memory.types import (
 from stages.agents.limits import Budget, Limits
 from stages.agents.model import FREE, Model, Price
 from stages.case import Asking, Case
+from stages.checks import Checks
 from stages.errors import Refused
 from stages.journal import Event, ModelAnswered, ToolUsed
 from stages.patch import FileChange, Patch
 from stages.prompt import EntryPoint, Prompt
 from stages.report import Check, CheckKind, CheckReport, Outcome, Reproduction, TestOutcome
+from stages.sandbox.plain import Plain
 from stages.ticket import Comment, Ticket
 from stages.workspace import Workspace
 
@@ -192,12 +196,17 @@ class TreeInMemory(Workspace):
         test_seconds: float | None = None,
         hurry: float | None = None,
         stopped: Callable[[], bool] = never,
+        warm: Checks | None = None,
     ) -> CheckReport:
         if check not in [known.name for known in self.checks]:
             raise Refused(reason=f"there is no check {check}")
         self.runs.append((check, tuple(tests)))
         self.hurries.append(hurry)
         return self._shows(self.now, check, tests)
+
+    @contextmanager
+    def warm(self) -> Iterator[Checks]:
+        yield Checks(Plain(), Path(sys.executable))
 
     def absorb(self) -> None:
         self.absorbed = True

@@ -16,12 +16,14 @@ STARTS_PROGRAMS = {
     "stages.sandbox.spawn",
     "stages.sandbox.launcher",
     "stages.sandbox.door",
+    "stages.collector.server",
     "stages.collector.services",
     "bot.serving",
 }
 OPENS_SOCKETS = {
     *("stages.sandbox.spawn", "stages.sandbox.door", "stages.sandbox.tunnel", "stages.sandbox.outlet"),
     *("stages.sandbox.proxy_request", "stages.sandbox.wires", "stages.sandbox.hello", "stages.collector.services"),
+    *("stages.sandbox.warm", "stages.collector.server"),
     *("bot.engine.leases", "bot.serving"),
 }
 _CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}

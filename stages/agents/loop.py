@@ -67,8 +67,9 @@ class Loop(Agent):
     def _converse(self, prompt: Prompt, workspace: Workspace, limits: Budget, reading: Reading[Found]) -> None:
         """Raises NoModel and UnknownPrice before any cost, and what `Agent.ask` raises."""
         caller = Caller(self.check(), limits, self._journal, self._sleep)
-        tools = Tools(prompt.entry_point, workspace, limits)
-        Work(caller.ask, tools, self._journal, reading, self._clean).through(Conversation(prompt.text))
+        with workspace.warm() as warm:
+            tools = Tools(prompt.entry_point, workspace, limits, warm)
+            Work(caller.ask, tools, self._journal, reading, self._clean).through(Conversation(prompt.text))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from stages.prompt import EntryPoint
 from stages.quoting import as_read, quote_output
 
 if TYPE_CHECKING:
+    from stages.checks import Checks
     from stages.workspace import Workspace
 
 READ_LINES: Final = 400
@@ -41,10 +42,12 @@ class Used:
 
 
 class Tools:
-    """The tools of one conversation."""
+    """The tools of one conversation. `warm` are the workspace's checks for the length of it, where there are such."""
 
-    def __init__(self, entry_point: EntryPoint, workspace: Workspace, limits: Budget) -> None:
-        self._workspace, self._limits = workspace, limits
+    def __init__(
+        self, entry_point: EntryPoint, workspace: Workspace, limits: Budget, warm: Checks | None = None
+    ) -> None:
+        self._workspace, self._limits, self._warm = workspace, limits, warm
         self._offered = {tool.name: tool for tool in offered(entry_point)}
         self._do: Mapping[str, Callable[..., str]] = {
             "list": self._list,
@@ -160,6 +163,7 @@ class Tools:
             stop_at_first=stop_at_first,
             hurry=None if seconds is None else max(1.0, float(seconds)),
             stopped=lambda: self._limits.stopped,
+            warm=self._warm,
         )
         kinds = {known.name: known.kind for known in self._workspace.checks}
         kind = kinds.get(CheckId(check))

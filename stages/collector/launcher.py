@@ -4,6 +4,8 @@
 input, then runs pytest as `python -m pytest` would in the current folder, and writes one line for each event to
 descriptor CHANNEL: a message authentication code over number and event, a blank, the event as JSON.
 
+`launcher.py stay TOP LINE` does the same in a fork for each order on the socket LINE (`server.py`); TOP is the tree.
+
 What this withstands: tests that write to every descriptor, print a result, exit early or late, crash, fork, close or
 replace descriptors, change result files, or replace functions of the modules used here after they were imported: the
 key is in no module, and whatever is missing, repeated, out of order or unsigned makes the run incomplete.
@@ -23,6 +25,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from hmac import digest
 from importlib import util
 from pathlib import Path
@@ -152,6 +155,7 @@ def _reach(folder: Path) -> None:
     sys.path[:0] = [str(folder), *([str(folder / "src")] if (folder / "src").is_dir() else [])]
 
 
+@cache
 def _beside(name: str) -> Any:
     spec = util.spec_from_file_location(f"_ticketsmith_{name}", Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
@@ -162,6 +166,9 @@ def _beside(name: str) -> Any:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "stay":
+        _beside("plugin"), _beside("lines")  # once for all runs
+        _beside("server").serve(int(sys.argv[3]), sys.argv[2])
     ended = main(int(sys.argv[1]), int(sys.argv[2]))
     sys.stdout.flush()
     sys.stderr.flush()

@@ -7,6 +7,7 @@ from stages.sandbox.hosts import Host
 from stages.sandbox.interpreter import NotAnInterpreter, decided_by, needed_by
 from stages.sandbox.probe import Probe, probe
 from stages.sandbox.tree import give, own, remove
+from stages.sandbox.warm import warm
 
 __all__ = [
     "Bounds",
@@ -24,4 +25,5 @@ __all__ = [
     "own",
     "probe",
     "remove",
+    "warm",
 ]

@@ -20,7 +20,7 @@ from stages.sandbox.growth import Growth, Used
 from stages.sandbox.hosts import Host
 from stages.sandbox.memory import Memory
 from stages.sandbox.orphans import adopted
-from stages.sandbox.running import Guard, Job, Killed, follow
+from stages.sandbox.running import Followed, Guard, Killed, follow
 from stages.sandbox.tree import give, user_for
 from stages.sandbox.wires import Wires
 
@@ -73,7 +73,7 @@ class Sandbox(ABC):
     @abstractmethod
     def _started(
         self, command: Command, wires: Wires, user: int | None
-    ) -> AbstractContextManager[tuple[Job, tuple[Path, ...]]]:
+    ) -> AbstractContextManager[tuple[Followed, tuple[Path, ...]]]:
         """Start a command, and leave nothing of it; gives the job and the folders on disk that it can fill."""
 
     def _run(self, command: Command, stopped: Callable[[], bool]) -> Ran:
@@ -151,7 +151,7 @@ def _checked(command: Command) -> Command:
 def _problems(command: Command, tree: Path) -> Iterator[str]:
     if not command.arguments or not command.arguments[0]:
         yield "it is empty"
-    texts = (command.folder, *command.arguments, *command.environment, *command.environment.values())
+    texts = (command.folder, *command.arguments, *command.staying, *command.environment, *command.environment.values())
     if any("\0" in text for text in texts):
         yield "a zero byte stands in its folder, arguments or environment"
         return

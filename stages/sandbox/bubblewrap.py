@@ -23,7 +23,7 @@ from stages.sandbox.interpreter import needed_by
 from stages.sandbox.lent import shown
 from stages.sandbox.limits import DIES_FIRST, limits
 from stages.sandbox.outlet import DOOR_PORT
-from stages.sandbox.running import Job
+from stages.sandbox.running import Followed, Job
 from stages.sandbox.seccomp import filter_program
 from stages.sandbox.wires import Wires
 
@@ -78,7 +78,8 @@ class BubblewrapJob(Job):
     def kill(self) -> None:
         # The kernel ends a namespace with its first process; ours then sees it end. Before it has told us which that
         # is, ours goes, and takes the other with it.
-        os.kill(self._inner() or self.pid, signal.SIGKILL)
+        with contextlib.suppress(PermissionError):  # a process that stays is another user's, and has lost its line
+            os.kill(self._inner() or self.pid, signal.SIGKILL)
 
     def _inner(self) -> int | None:
         told = self._wires.told("child-pid")
@@ -99,7 +100,7 @@ class Bubblewrap(Sandbox):
         return TREE
 
     @contextmanager
-    def _started(self, command: Command, wires: Wires, user: int | None) -> Iterator[tuple[Job, tuple[Path, ...]]]:
+    def _started(self, command: Command, wires: Wires, user: int | None) -> Iterator[tuple[Followed, tuple[Path, ...]]]:
         with shown(command, user, by_links=False) as lent:
             options = "\0".join(self._options(command, wires, user, lent)).encode(errors="surrogateescape")
             # Through a file in memory: whoever lists processes outside sees neither environment nor paths.

@@ -36,6 +36,8 @@ class Command:
     is for programs that reserve far more addresses than they use memory, as V8 and the JVM do. `hosts` are places in
     the network, as `name`, `name:port` or an address, that it may reach through an HTTP proxy which its environment
     names; all else stays closed. `kept` is a further folder that it may write, at the path that it has outside.
+    `staying` are the arguments, but for the number of a socket after them, of the same program as a process that stays
+    and forks for each run; only `warm` starts it.
     """
 
     arguments: tuple[str, ...]
@@ -53,6 +55,7 @@ class Command:
     reserves: bool = False
     hosts: tuple[str, ...] = ()
     kept: Path | None = None
+    staying: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

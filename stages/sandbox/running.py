@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import closing
 from enum import StrEnum
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Protocol
 
 from stages.sandbox.faults import Undying
 from stages.sandbox.growth import Growth
@@ -30,6 +30,19 @@ class Killed(StrEnum):
     DISK = "disk"
     MEMORY = "memory"
     STOP = "stop"
+
+
+class Followed(Protocol):
+    """What is followed to its end: a started command. `pid` is a process of ours that all of it is below."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def look(self) -> bool:
+        """True once it has ended."""
+
+    def finish(self) -> None:
+        """Leave nothing of it behind, whatever happened."""
 
 
 class Job(ABC):
@@ -111,7 +124,7 @@ class Guard:
         return max(0.0, min(_LOOK_EVERY_SECONDS, self._until - time.monotonic()))
 
 
-def follow(job: Job, wires: Wires, guard: Guard) -> Killed | None:
+def follow(job: Followed, wires: Wires, guard: Guard) -> Killed | None:
     """Carry data both ways until the command has ended; gives why it was killed, or None when it ended by itself."""
     killed: Killed | None = None
     with closing(guard):

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Final, Self
 
@@ -73,6 +73,12 @@ class Wires:
         outlet.serve(ours.detach())
         return number
 
+    def talk(self) -> tuple[int, socket.socket]:
+        """The number of a line that carries orders, and our end of it."""
+        number, (ours, theirs) = self._free(), socket.socketpair(type=socket.SOCK_SEQPACKET)
+        self._theirs[number] = theirs.detach()
+        return number, ours
+
     def drain(self, number: int, line: Line, add: Callable[[bytes], None]) -> None:
         self._theirs[number] = line.theirs
         self.pump.drain(line.ours, add)
@@ -85,6 +91,15 @@ class Wires:
         """The id of a process that has the other ends of all lines, which are no longer ours then."""
         try:
             return spawn(arguments, self._theirs)
+        finally:
+            self._close_theirs()
+
+    def hand_over(self, line: socket.socket, order: Mapping[str, object]) -> None:
+        """Give the process that listens on `line` an order, and the other ends of all lines, which are no longer ours
+        then; under `numbers` stands which is which. Raises OSError when nobody listens."""
+        try:
+            text = json.dumps({**order, "numbers": list(self._theirs)}).encode()
+            socket.send_fds(line, [text], list(self._theirs.values()))
         finally:
             self._close_theirs()
 
