@@ -24,11 +24,8 @@ import shutil
 import signal
 import socket
 import sys
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
-
-import _pytest.config
 
 _PR_SET_DUMPABLE = 4
 _LOOK_EVERY_SECONDS = 0.2
@@ -81,8 +78,6 @@ def _prepare(top: str) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # it is waited for
     os.set_blocking(2, False)  # nobody reads what is said there as long as runs go on
     os.chdir("/")
-    for name in getattr(_pytest.config, "default_plugins", ()):
-        import_module(f"_pytest.{name}")
     files = [str(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())]
     if any(f"{path}/".startswith(f"{top}/") for path in (*sys.path, *files)):
         raise SystemExit("something of the target would be loaded once for all runs")
