@@ -125,7 +125,7 @@ def ranked(
     unknown: frozenset[str] = frozenset(),
     of_none: frozenset[str] = frozenset(),
 ) -> list[Candidate]:
-    """All candidates, the best first: weight of the template × (0.1 + suspicion) / √(candidates of this template).
+    """All candidates, the best first: weight of the template × share × (0.1 + suspicion) / √(candidates of it).
 
     Among equals the smaller edit comes first, then the order of templates and of the text. `unknown` are names that the
     failure says are wrong where they stand: what takes one away goes before everything else. `of_none` are attributes
@@ -157,10 +157,9 @@ def _takes_away(one: Candidate, unknown: frozenset[str]) -> bool:
     return any(name in before and name not in splice.text for name in unknown)
 
 
-def _as_many(values: Iterable[float]) -> float:
-    """How many candidates a template makes here, where one at a place that is hardly suspicious counts less."""
-    measured = [_FLOOR + value for value in values]
-    return sum(measured) / max(measured) if measured else 1.0
+def _as_many(values: Sequence[float]) -> float:
+    """How many candidates a template makes here, where one that is less likely than the best counts less."""
+    return sum(values) / max(values) if values else 1.0
 
 
 def _by_template(sources: Sequence[Program], suspicion: Suspicion) -> Iterator[list[Candidate]]:
@@ -170,11 +169,9 @@ def _by_template(sources: Sequence[Program], suspicion: Suspicion) -> Iterator[l
             for splice in template.splices(source):
                 value = suspicion.of(source, splice.at)
                 if value is not None:
-                    found.append((source, splice, value))
-        many = sqrt(_as_many(value for *_, value in found))
+                    found.append((source, splice, splice.share * (_FLOOR + value)))
+        many = sqrt(_as_many([value for *_, value in found]))
         yield [
-            Candidate(
-                source=source, splice=splice, template=template.name, rank=template.weight * (_FLOOR + value) / many
-            )
+            Candidate(source=source, splice=splice, template=template.name, rank=template.weight * value / many)
             for source, splice, value in found
         ]

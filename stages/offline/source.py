@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar, cast, overload
 
 import libcst as cst
@@ -28,12 +28,20 @@ STATEMENTS: Final = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """Text that takes the place of what stands from `start` to `end`; `at` is the statement that it changes."""
+    """Text that takes the place of what stands from `start` to `end`; `at` is the statement that it changes.
+
+    `share` is how likely it is beside others of its template at the same place.
+    """
 
     start: Point
     end: Point
     text: str
     at: cst.CSTNode
+    share: float = 1.0
+
+    def weighed(self, share: float) -> Splice:
+        """The same one, likelier or less likely than others of its template."""
+        return replace(self, share=self.share * share)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,8 @@ from typing import Final
 
 import libcst as cst
 
-from stages.offline.source import Source
+from stages.offline.scope import Program
+from stages.offline.source import Source, Where
 
 _NO_VALUE: Final = (
     cst.Param,
@@ -73,6 +74,18 @@ def is_load(source: Source, node: cst.BaseExpression) -> bool:
             return False
         case _:
             return not _in_annotation(source, node)
+
+
+def idle(source: Program, function: Where) -> list[str]:
+    """Names that a function binds and never uses, not even in functions within it; None is the module."""
+    return source.once(("idle", function), lambda: _idle(source, function))
+
+
+def _idle(source: Program, function: Where) -> list[str]:
+    first, last = source.span(function.body if function else source.module)
+    inside = (node for node in source.every(cst.Name) if first <= source.span(node)[0] <= last)
+    used = {node.value for node in inside if is_load(source, node)}
+    return [name for name in source.scope.locals(function) if name not in used and name != "_"]
 
 
 def _in_annotation(source: Source, node: cst.CSTNode) -> bool:

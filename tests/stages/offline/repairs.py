@@ -109,6 +109,7 @@ LINES = [
     ("extended condition", "if n.next > 0:", "if n is not None and n.next > 0:"),
     ("extended condition", "if n.next.next is None:", "if n.next is None or n.next.next is None:"),
     ("condition replaced", "if n > 0:", "if True:"),
+    ("loop over nothing", "for k in []:", "for k in items:"),
     ("loop condition", "while True:", "while items:"),
     ("call unwrapped", "yield divide(n)", "yield n"),
     ("call unwrapped", "total = items.copy()", "total = items"),
