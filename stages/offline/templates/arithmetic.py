@@ -11,6 +11,7 @@ from stages.offline.scope import Kind, Program, Scope
 from stages.offline.source import Source, Splice, Where
 from stages.offline.templates.base import Template
 from stages.offline.templates.places import is_load
+from stages.offline.templates.usual import likelier_operation
 
 _NEAR: Final[dict[str, tuple[str, ...]]] = {
     "+": ("-",),
@@ -38,7 +39,7 @@ class ArithmeticOperator(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in _operations(source, source.scope):
-            yield from (source.token(node, other) for other in _NEAR.get(_sign(source, node), ()))
+            yield from (_instead(source, node, other) for other in _NEAR.get(_sign(source, node), ()))
 
 
 class AnyOperator(Template):
@@ -50,7 +51,7 @@ class AnyOperator(Template):
         for node in _operations(source, source.scope):
             sign = _sign(source, node)
             family = _BITS if sign in _BITS else _ALL
-            yield from (source.token(node, other) for other in family if other not in (sign, *_NEAR.get(sign, ())))
+            yield from (_instead(source, node, other) for other in family if other not in (sign, *_NEAR.get(sign, ())))
 
 
 class OtherFamily(Template):
@@ -62,7 +63,7 @@ class OtherFamily(Template):
         for node in _operations(source, source.scope):
             sign = _sign(source, node)
             family = _ALL if sign in _BITS else _BITS
-            yield from (source.token(node, other) for other in family if other not in _NEAR.get(sign, ()))
+            yield from (_instead(source, node, other) for other in family if other not in _NEAR.get(sign, ()))
 
 
 class TextOperator(Template):
@@ -136,6 +137,12 @@ class RoundedUp(Template):
             if isinstance(node.operator, cst.FloorDivide | cst.Divide):
                 left, right = source.whole(node.left), source.whole(node.right)
                 yield source.replace(node, f"-(-{left} // {right})")
+
+
+def _instead(source: Source, operator: cst.BaseBinaryOp, sign: str) -> Splice:
+    return source.token(operator, sign).weighed(
+        likelier_operation(_sign(source, operator), sign, source.parent(operator))
+    )
 
 
 def _operations(source: Source, scope: Scope) -> Iterator[cst.BaseBinaryOp]:

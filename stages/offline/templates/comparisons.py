@@ -10,6 +10,7 @@ import libcst as cst
 from stages.offline.scope import Program
 from stages.offline.source import Source, Splice
 from stages.offline.templates.base import Template
+from stages.offline.templates.usual import is_single, likelier_comparison
 
 _BOUNDARY: Final[dict[type[cst.CSTNode], str]] = {
     cst.LessThan: "<=",
@@ -31,7 +32,6 @@ _OPPOSITE: Final[dict[type[cst.CSTNode], tuple[str, ...]]] = {
 }
 _ORDER: Final = ("<", "<=", ">", ">=")
 _LITERALS: Final = (cst.Tuple, cst.List, cst.Set, cst.Dict)
-_SINGLE: Final = ("None", "True", "False", "NotImplemented", "Ellipsis")
 _OTHERS: Final[dict[type[cst.CSTNode], tuple[str, ...]]] = {
     cst.LessThan: ("==", "!="),
     cst.LessThanEqual: ("==", "!="),
@@ -53,6 +53,11 @@ def _known(target: cst.ComparisonTarget) -> tuple[str, ...]:
     return (*_OPPOSITE.get(type(target.operator), ()), *_OTHERS.get(type(target.operator), ()))
 
 
+def _instead(source: Source, target: cst.ComparisonTarget, sign: str) -> Splice:
+    own = source.cut(target.operator).strip()
+    return source.token(target.operator, sign).weighed(likelier_comparison(own, sign, target.comparator))
+
+
 def _targets(source: Source) -> Iterator[tuple[cst.Comparison, cst.ComparisonTarget]]:
     for comparison in source.of(cst.Comparison):
         for target in comparison.comparisons:
@@ -67,7 +72,7 @@ class ComparisonBoundary(Template):
     def splices(self, source: Program) -> Iterator[Splice]:
         for _, target in _targets(source):
             if other := _BOUNDARY.get(type(target.operator)):
-                yield source.token(target.operator, other)
+                yield _instead(source, target, other)
 
 
 class ComparisonOpposite(Template):
@@ -77,7 +82,7 @@ class ComparisonOpposite(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for _, target in _targets(source):
-            yield from (source.token(target.operator, other) for other in _OPPOSITE.get(type(target.operator), ()))
+            yield from (_instead(source, target, other) for other in _OPPOSITE.get(type(target.operator), ()))
 
 
 class ComparisonOperator(Template):
@@ -90,7 +95,7 @@ class ComparisonOperator(Template):
             collection = isinstance(target.comparator, cst.Tuple | cst.List | cst.Set)
             for other in _OTHERS.get(type(target.operator), ()):
                 if not (collection and isinstance(target.operator, cst.In | cst.NotIn) and other in ("==", "!=")):
-                    yield source.token(target.operator, other)
+                    yield _instead(source, target, other)
 
 
 class IdentityOrMembership(Template):
@@ -100,11 +105,11 @@ class IdentityOrMembership(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for _, target in _targets(source):
-            single = isinstance(target.comparator, cst.Name) and target.comparator.value in _SINGLE
+            single = is_single(target.comparator)
             words = ("is", "is not") if single else ("in", "not in", "is", "is not")
             known = _known(target)
             if not isinstance(target.comparator, cst.Integer | cst.Float | cst.Tuple | cst.List | cst.Set):
-                yield from (source.token(target.operator, word) for word in words if word not in known)
+                yield from (_instead(source, target, word) for word in words if word not in known)
 
 
 class AnyComparison(Template):
@@ -114,12 +119,12 @@ class AnyComparison(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for _, target in _targets(source):
-            single = isinstance(target.comparator, cst.Name) and target.comparator.value in _SINGLE
-            if isinstance(target.operator, cst.Is | cst.IsNot | cst.In | cst.NotIn) and not single:
+            asked = isinstance(target.operator, cst.Is | cst.IsNot | cst.In | cst.NotIn)
+            if asked and not is_single(target.comparator):
                 known = _known(target)
                 others = (*_ORDER, "==", "!=", "in", "not in")
                 own = source.cut(target.operator).strip()
-                yield from (source.token(target.operator, other) for other in others if other not in (own, *known))
+                yield from (_instead(source, target, other) for other in others if other not in (own, *known))
 
 
 class ComparisonSides(Template):

@@ -1,0 +1,56 @@
+"""What is rarely written stands there by mistake more often than what is written every day."""
+
+from __future__ import annotations
+
+import pytest
+
+from stages.offline.candidate import Candidate
+from stages.offline.ranking import Suspicion, ranked
+from stages.offline.scope import Program
+
+KINDS = (
+    *("comparison opposite", "comparison operator", "identity or membership", "any comparison", "comparison boundary"),
+    *("arithmetic operator", "any operator", "other family"),
+)
+
+
+def operators(expression: str) -> list[str]:
+    """What is tried for the operator of an expression, the likeliest first, where nothing is known of what ran."""
+    program = Program("src/work.py", f"def f(a, b, items):\n    return {expression}\n")
+    made = [one for one in ranked([program], Suspicion([program], {})) if one.template in KINDS]
+    return [_operator(one) for one in made]
+
+
+def _operator(one: Candidate) -> str:
+    return one.splice.text.strip()
+
+
+@pytest.mark.parametrize(
+    ("expression", "meant", "unusual"),
+    [
+        ("a is not b", "==", "<="),
+        ('a is ""', "==", "in"),
+        ("a == None", "is", "<"),
+        ("a ^ b", "|", "<<"),
+        ("a @ b", "*", ">>"),
+        ("a.b << b", "+", "**"),
+    ],
+)
+def test_the_usual_operator_is_tried_before_the_unusual_one(expression: str, meant: str, unusual: str) -> None:
+    made = operators(expression)
+
+    assert made.index(meant) < made.index(unusual)
+
+
+def test_constants_are_put_together_as_flags() -> None:
+    assert operators("a.VERBOSE % a.ASCII")[0] == "|"
+    assert operators("a.verbose % a.ascii")[0] != "|"
+
+
+def test_an_unusual_operator_is_likelier_to_be_wrong_than_a_usual_one() -> None:
+    text = "def f(a, b):\n    one = a + b\n    other = a ^ b\n    return one, other\n"
+    program = Program("src/work.py", text)
+
+    made = [one.line for one in ranked([program], Suspicion([program], {})) if one.template in KINDS]
+
+    assert made[:2] == [3, 3]
