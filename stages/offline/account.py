@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 _PYTHON_FRAME: Final = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
@@ -20,7 +21,29 @@ _UNKNOWN_NAME: Final = re.compile(
     r"name '(\w+)' is not defined|module '[\w.]+' has no attribute '(\w+)'|cannot import name '(\w+)'"
     r"|unexpected keyword argument '(\w+)'"
 )
+_OPERATOR: Final = re.compile(
+    r"unsupported operand type\(s\) for ([^\s\w:]+)|'([<>]=?)' not supported between|bad operand type for unary (\S):"
+)
 _ATTRIBUTE_OF_NONE: Final = re.compile(r"'NoneType' object has no attribute '(\w+)'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clues:
+    """What Python's own message says is wrong: names that it does not know, attributes that were asked of None, and
+    operators that were asked of values which know none of it."""
+
+    unknown_names: frozenset[str] = frozenset()
+    attributes_of_none: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+
+
+def clues(text: str) -> Clues:
+    """The clues in the account of a failure."""
+    return Clues(
+        unknown_names=frozenset(name for found in _UNKNOWN_NAME.findall(text) for name in found if name),
+        attributes_of_none=frozenset(_ATTRIBUTE_OF_NONE.findall(text)),
+        operators=frozenset(sign for found in _OPERATOR.findall(text) for sign in found if sign),
+    )
 
 
 def frames(text: str) -> list[tuple[str, int]]:
@@ -59,16 +82,6 @@ def hints(*texts: str) -> tuple[str, ...]:
     text = "\n".join(texts)
     found = dict.fromkeys((*_NUMBER.findall(text), *_TEXT.findall(text)))
     return tuple(one for one in found if one not in ("''", '""'))[:_HINTS_AT_MOST]
-
-
-def unknown_names(text: str) -> frozenset[str]:
-    """Names that Python itself says are wrong where they stand: not defined, not in a module, no parameter."""
-    return frozenset(name for found in _UNKNOWN_NAME.findall(text) for name in found if name)
-
-
-def attributes_of_none(text: str) -> frozenset[str]:
-    """Attributes that were asked of None."""
-    return frozenset(_ATTRIBUTE_OF_NONE.findall(text))
 
 
 def names_at_fault(text: str) -> tuple[str, ...]:

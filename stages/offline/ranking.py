@@ -10,6 +10,7 @@ from typing import Final
 
 import libcst as cst
 
+from stages.offline.account import Clues
 from stages.offline.candidate import Candidate
 from stages.offline.results import Hits
 from stages.offline.scope import Program
@@ -27,17 +28,27 @@ _NAMED: Final = 1.0
 """Added to the rank of what takes a name away that Python says is wrong: more than any rank is."""
 _ASKED: Final = 5.0
 """Times the rank of what asks for None before the line asks something of it."""
+_UNFIT: Final = 4.0
+"""Times the rank of what takes an operator away that values of these types do not know."""
 _NONE_FIRST: Final = re.compile(r"([\w.\[\]]+) is (?:None or|not None and) ")
 _IN_RAISE: Final = 0.4
 """Of a statement that raises, beside others: what is wrong is mostly why it is reached, not what it says."""
 
 
+_NO_CLUES: Final = Clues()
+
+
 class Suspicion:
     """Ochiai's measure over lines: failed / √(all failed × (failed + passed)), as the study in fault localisation by
-    Abreu, Zoeteweij and van Gemund (2007) recommends. `boosted` are lines that a traceback names."""
+    Abreu, Zoeteweij and van Gemund (2007) recommends. `boosted` are lines that a traceback names, `named` are names in
+    the lines of tests where it fails: a call may fail before it runs any line of what it calls."""
 
     def __init__(
-        self, sources: Sequence[Source], hits: Mapping[str, Hits], boosted: Iterable[tuple[str, int]] = ()
+        self,
+        sources: Sequence[Source],
+        hits: Mapping[str, Hits],
+        boosted: Iterable[tuple[str, int]] = (),
+        named: Iterable[str] = (),
     ) -> None:
         failed = max((hit[0] for lines in hits.values() for hit in lines.values()), default=0)
         self._lines: dict[tuple[str, int], float] = {}
@@ -49,7 +60,7 @@ class Suspicion:
         self._seen = frozenset((path, line) for path, lines in hits.items() for line, hit in lines.items() if any(hit))
         self._known = frozenset(path for path, _ in self._lines)
         self._boosted = frozenset(place for source in sources for place in _led_to(source, boosted))
-        self._words: dict[str, float] = {}
+        self._words: dict[str, float] = dict.fromkeys(named, 1.0)
         self._entered: dict[cst.FunctionDef, bool] = {}
         self._of: dict[cst.CSTNode, float | None] = {}
         for source in sources:
@@ -122,26 +133,31 @@ def _raises(statement: cst.CSTNode) -> bool:
 def ranked(
     sources: Sequence[Program],
     suspicion: Suspicion,
-    unknown: frozenset[str] = frozenset(),
-    of_none: frozenset[str] = frozenset(),
+    clues: Clues = _NO_CLUES,
 ) -> list[Candidate]:
     """All candidates, the best first: weight of the template × share × (0.1 + suspicion) / √(candidates of it).
 
-    Among equals the smaller edit comes first, then the order of templates and of the text. `unknown` are names that the
-    failure says are wrong where they stand: what takes one away goes before everything else. `of_none` are attributes
-    that were asked of None: what asks for None first, in the line itself, goes before others of its kind.
+    Among equals the smaller edit comes first, then the order of templates and of the text. What takes a name away that
+    the failure says is wrong goes before everything else; what asks for None first, in the line where an attribute was
+    asked of None, and what takes an operator away that its values do not know, go before others of their kind.
     """
-    candidates = [_led(one, unknown, of_none) for made in _by_template(sources, suspicion) for one in made]
+    candidates = [_led(one, clues) for made in _by_template(sources, suspicion) for one in made]
     candidates.sort(key=lambda one: (-one.rank, len(one.splice.text)))
     return candidates
 
 
-def _led(one: Candidate, unknown: frozenset[str], of_none: frozenset[str]) -> Candidate:
-    if unknown and _takes_away(one, unknown):
+def _led(one: Candidate, clues: Clues) -> Candidate:
+    if clues.unknown_names and _takes_away(one, clues.unknown_names):
         return replace(one, rank=one.rank + _NAMED)
-    if of_none and _asks_for_none(one, of_none):
+    if clues.attributes_of_none and _asks_for_none(one, clues.attributes_of_none):
         return replace(one, rank=one.rank * _ASKED)
+    if clues.operators and _replaced(one) in clues.operators:
+        return replace(one, rank=one.rank * _UNFIT)
     return one
+
+
+def _replaced(one: Candidate) -> str:
+    return one.source.between(one.splice.start, one.splice.end).strip()
 
 
 def _asks_for_none(one: Candidate, attributes: frozenset[str]) -> bool:
@@ -152,9 +168,8 @@ def _asks_for_none(one: Candidate, attributes: frozenset[str]) -> bool:
 
 
 def _takes_away(one: Candidate, unknown: frozenset[str]) -> bool:
-    splice = one.splice
-    before = one.source.between(splice.start, splice.end)
-    return any(name in before and name not in splice.text for name in unknown)
+    before = _replaced(one)
+    return any(name in before and name not in one.splice.text for name in unknown)
 
 
 def _as_many(values: Sequence[float]) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from stages.agents.embedded import Call, call
-from stages.offline.account import attributes_of_none, hints, names_at_fault, traceback_lines, unknown_names
+from stages.offline.account import clues, hints, names_at_fault, traceback_lines
 from stages.offline.body import Body
 from stages.offline.candidate import Candidate
 from stages.offline.job import FILES_AT_MOST, Job, job_of, look
@@ -123,12 +123,12 @@ def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tu
     guards = [test for test in body.held_tests if test not in body.red]
     job = job_of(body, (*guards, *sound), base.related)
     # What fails before it runs any line of ours is looked for by its name.
-    paths = base.files(body.files) or (yield from files_that_define(names_at_fault(base.account)))[:FILES_AT_MOST]
+    named = names_at_fault(base.account)
+    paths = base.files(body.files) or (yield from files_that_define(named))[:FILES_AT_MOST]
     texts = yield from read_files(paths)
     sources = programs(texts, hints(body.ticket, base.account), focused(texts, base.red_lines))
-    suspicion = Suspicion(sources, base.hits, traceback_lines(base.account, list(texts)))
-    account = base.account
-    order = list(_distinct(ranked(sources, suspicion, unknown_names(account), attributes_of_none(account))))
+    suspicion = Suspicion(sources, base.hits, traceback_lines(base.account, list(texts)), named)
+    order = list(_distinct(ranked(sources, suspicion, clues(base.account))))
     start = next((place + 1 for place, one in enumerate(order) if _is_held(one, body)), 0)
     attempt.at_most = max(_AGAIN_AT_LEAST, attempt.at_most - start) if start else attempt.at_most
     return job, (yield from _try_all(_in_turn(order, start, lessons, body), job, attempt))
