@@ -42,6 +42,7 @@ TEMPLATES: Final[tuple[Template, ...]] = (
     booleans.BooleanChain(),
     booleans.NotDropped(),
     booleans.Negation(),
+    booleans.NegatedValue(),
     booleans.Truth(),
     booleans.DroppedCondition(),
     booleans.NoneTest(),

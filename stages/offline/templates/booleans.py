@@ -67,6 +67,20 @@ class Negation(Template):
                 yield source.replace(test, f"not ({text})" if isinstance(test, cst.BooleanOperation) else f"not {text}")
 
 
+class NegatedValue(Template):
+    """What is returned, or a side of `and` and `or` that no condition asks, negated."""
+
+    weight = 0.4
+
+    def splices(self, source: Program) -> Iterator[Splice]:
+        asked = {id(node) for node in conditions(source)}
+        sides = [side for node in source.of(cst.BooleanOperation) for side in (node.left, node.right)]
+        returned = [node.value for node in source.of(cst.Return) if node.value is not None]
+        for value in (*sides, *returned):
+            if id(value) not in asked and isinstance(value, cst.Name | cst.Attribute | cst.Subscript | cst.Call):
+                yield source.replace(value, f"not {source.cut(value)}")
+
+
 class Truth(Template):
     """`True` for `False`, `False` for `True`."""
 

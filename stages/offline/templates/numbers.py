@@ -15,10 +15,12 @@ from stages.offline.templates.places import is_load, loads
 _NAMES_AT_MOST: Final = 10
 _OTHERS_AT_MOST: Final = 30
 """Numbers of the file that are tried for one number."""
+_PLACES: Final = 12
+"""Behind the point, as far as a sum of two numbers is exact."""
 
 
 class OffByOneNumber(Template):
-    """A whole number, one more or one less."""
+    """A number, one more or one less."""
 
     weight = 0.9
 
@@ -32,6 +34,8 @@ class OffByOneNumber(Template):
             else:
                 yield source.replace(node, str(int(node.value, 0) + 1))
                 yield source.replace(node, str(int(node.value, 0) - 1))
+        for number in source.of(cst.Float):
+            yield from (source.replace(number, repr(round(float(number.value) + step, _PLACES))) for step in (1, -1))
 
 
 def _step_of(parent: cst.CSTNode, node: cst.Integer) -> int:

@@ -14,6 +14,9 @@ from stages.offline.templates.base import Template
 
 _DONORS_AT_MOST: Final = 16
 _NAMES_AT_MOST: Final = 6
+_EXITS: Final = ("break", "continue")
+_NO_EXIT: Final = 0.5
+"""How likely `pass` or `return` is meant beside them: they are not what people mistake for one another."""
 
 
 class StatementDropped(Template):
@@ -102,7 +105,9 @@ class LoopExit(Template):
         for node in source.of(cst.Break, cst.Continue, cst.Pass):
             others = [word for word in ("break", "continue", "pass") if word != source.cut(node).strip()]
             others += ["return"] if source.function(node) is not None else []
-            yield from (Splice(*source.span(node), other, source.statement(node)) for other in others)
+            for other in others:
+                share = 1.0 if other in _EXITS else _NO_EXIT
+                yield Splice(*source.span(node), other, source.statement(node), share)
 
 
 def blocks(source: Source) -> Iterator[Sequence[Statement]]:

@@ -54,3 +54,11 @@ def test_an_unusual_operator_is_likelier_to_be_wrong_than_a_usual_one() -> None:
     made = [one.line for one in ranked([program], Suspicion([program], {})) if one.template in KINDS]
 
     assert made[:2] == [3, 3]
+
+
+def test_the_other_way_out_of_a_turn_is_tried_before_none_and_before_that_of_the_function() -> None:
+    program = Program("src/work.py", "def f(items):\n    for n in items:\n        break\n")
+
+    made = [one.splice.text for one in ranked([program], Suspicion([program], {})) if one.template == "loop exit"]
+
+    assert made == ["continue", "pass", "return"]
