@@ -10,8 +10,8 @@ import libcst as cst
 from stages.offline.scope import Kind, Program, Scope
 from stages.offline.source import Source, Splice, Where
 from stages.offline.templates.base import Template
-from stages.offline.templates.places import is_load
-from stages.offline.templates.usual import likelier_operation
+from stages.offline.templates.places import conditions, is_load
+from stages.offline.templates.usual import RARE, likelier_operation
 
 _NEAR: Final[dict[str, tuple[str, ...]]] = {
     "+": ("-",),
@@ -101,17 +101,20 @@ class AugmentedOperator(Template):
 
 
 class UnarySign(Template):
-    """A minus taken away, or set before a number."""
+    """A minus taken away, set before a number, or in the place of a `not` that no condition asks."""
 
     weight = 0.5
 
     def splices(self, source: Program) -> Iterator[Splice]:
+        asked = {id(node) for node in conditions(source)}
         for node in source.of(cst.UnaryOperation):
             match node.operator:
+                case cst.Not() if id(node) not in asked:
+                    yield source.replace(node, f"-{source.whole(node.expression)}")
                 case cst.Minus():
                     yield source.replace(node, source.cut(node.expression))
                 case cst.Plus() | cst.BitInvert():
-                    yield source.replace(node, f"-{source.cut(node.expression)}")
+                    yield source.replace(node, f"-{source.cut(node.expression)}").weighed(RARE)
                 case _:
                     pass
         for number in source.of(cst.Integer, cst.Float):

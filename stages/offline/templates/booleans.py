@@ -10,6 +10,7 @@ from stages.offline.scope import Program
 from stages.offline.source import Splice
 from stages.offline.templates.base import Template
 from stages.offline.templates.places import conditions
+from stages.offline.templates.usual import RARE
 
 
 class BooleanOperator(Template):
@@ -52,7 +53,8 @@ class NotDropped(Template):
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in source.of(cst.UnaryOperation):
             if isinstance(node.operator, cst.Not):
-                yield source.replace(node, source.cut(node.expression))
+                share = RARE if isinstance(node.expression, cst.Comparison) else 1.0
+                yield source.replace(node, source.cut(node.expression)).weighed(share)
 
 
 class Negation(Template):

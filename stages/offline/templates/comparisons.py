@@ -105,11 +105,16 @@ class IdentityOrMembership(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for _, target in _targets(source):
-            single = is_single(target.comparator)
-            words = ("is", "is not") if single else ("in", "not in", "is", "is not")
-            known = _known(target)
-            if not isinstance(target.comparator, cst.Integer | cst.Float | cst.Tuple | cst.List | cst.Set):
+            words, known = _asked_of(target.comparator), _known(target)
+            if not isinstance(target.comparator, cst.Integer | cst.Float):
                 yield from (_instead(source, target, word) for word in words if word not in known)
+
+
+def _asked_of(other: cst.BaseExpression) -> tuple[str, ...]:
+    identity, membership = ("is", "is not"), ("in", "not in")
+    if is_single(other):
+        return identity
+    return membership if isinstance(other, _LITERALS) else (*membership, *identity)
 
 
 class AnyComparison(Template):

@@ -14,12 +14,16 @@ import libcst as cst
 _OF_SINGLES: Final = {"is": 540, "is not": 430, "==": 10, "!=": 10}
 _OF_VALUES: Final = {"==": 370, "in": 165, "!=": 100, "<": 80, ">": 70, "not in": 55, "<=": 45, ">=": 45, "is": 45,
                      "is not": 35}  # fmt: skip
+_OF_COLLECTIONS: Final = {"in": 660, "not in": 215, "==": 80, "!=": 20, ">=": 10, "<": 10}
 _OPERATIONS: Final = {"+": 500, "-": 150, "*": 130, "%": 60, "&": 40, "|": 30, "/": 30, "**": 20, "//": 20, "<<": 20,
                       ">>": 10, "^": 5}  # fmt: skip
 _OF_CONSTANTS: Final = {"|": 830, "+": 140, "-": 20, "<<": 10}
 _SINGLES: Final = ("None", "True", "False", "NotImplemented", "Ellipsis")
 _TEMPER: Final = 0.25
 """How far the counts are believed: 1 is as they are, 0 not at all."""
+
+RARE: Final = 2.0
+"""How much likelier what stands there is wrong where hardly anybody writes it: `not a == b`, `+1`."""
 
 
 def is_single(node: cst.BaseExpression) -> bool:
@@ -29,7 +33,8 @@ def is_single(node: cst.BaseExpression) -> bool:
 
 def likelier_comparison(old: str, new: str, other: cst.BaseExpression) -> float:
     """How much likelier one comparison with `other` is than the one that stands there."""
-    return _likelier(_OF_SINGLES if is_single(other) else _OF_VALUES, old, new)
+    collection = isinstance(other, cst.Tuple | cst.List | cst.Set | cst.Dict)
+    return _likelier(_OF_COLLECTIONS if collection else _OF_SINGLES if is_single(other) else _OF_VALUES, old, new)
 
 
 def likelier_operation(old: str, new: str, node: cst.CSTNode) -> float:

@@ -48,6 +48,8 @@ LINES = [
     ("augmented operator", "total += n", "total = n"),
     ("augmented operator", "total = n", "total += n"),
     ("augmented operator", "n ^= n - 1", "n &= n - 1"),
+    ("unary sign", "total = items[not 1]", "total = items[-1]"),
+    ("identity or membership", "if n > (1, 2):", "if n in (1, 2):"),
     ("unary sign", "total = -n", "total = n"),
     ("unary sign", "total = ~n", "total = -n"),
     ("unary sign", "total = n * 3", "total = n * -3"),

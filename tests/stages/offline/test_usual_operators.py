@@ -31,6 +31,7 @@ def _operator(one: Candidate) -> str:
         ("a is not b", "==", "<="),
         ('a is ""', "==", "in"),
         ("a == None", "is", "<"),
+        ("a <= (1, 2)", "in", ">"),
         ("a ^ b", "|", "<<"),
         ("a @ b", "*", ">>"),
         ("a.b << b", "+", "**"),
@@ -54,6 +55,18 @@ def test_an_unusual_operator_is_likelier_to_be_wrong_than_a_usual_one() -> None:
     made = [one.line for one in ranked([program], Suspicion([program], {})) if one.template in KINDS]
 
     assert made[:2] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("usual", "rare", "template"),
+    [("not a", "not a == b", "not dropped"), ("-b", "+b", "unary sign"), ("-b", "~b", "unary sign")],
+)
+def test_what_hardly_anybody_writes_is_taken_for_wrong_first(usual: str, rare: str, template: str) -> None:
+    program = Program("src/work.py", f"def f(a, b):\n    if g({usual}):\n        return 0\n    return g({rare})\n")
+
+    made = [one.line for one in ranked([program], Suspicion([program], {})) if one.template == template]
+
+    assert made[0] == 4
 
 
 def test_the_other_way_out_of_a_turn_is_tried_before_none_and_before_that_of_the_function() -> None:
