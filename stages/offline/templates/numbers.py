@@ -11,6 +11,7 @@ from stages.offline.scope import Kind, Program, Scope
 from stages.offline.source import Source, Splice
 from stages.offline.templates.base import Template
 from stages.offline.templates.places import is_load, loads
+from stages.offline.templates.usual import RARE, likelier_number
 
 _NAMES_AT_MOST: Final = 10
 _OTHERS_AT_MOST: Final = 30
@@ -26,19 +27,22 @@ class OffByOneNumber(Template):
 
     def splices(self, source: Program) -> Iterator[Splice]:
         for node in source.of(cst.Integer):
-            parent = source.parent(node)
+            parent, value = source.parent(node), int(node.value, 0)
             if isinstance(parent, cst.UnaryOperation) and isinstance(parent.operator, cst.Minus):
-                yield from (source.replace(parent, str(-int(node.value, 0) + step)) for step in (1, -1))
-            elif step := _step_of(parent, node):
-                yield from _stepped(source, parent, node, step)
+                yield from (_beside(source, parent, -value, step) for step in (1, -1))
+            elif sign := _sign_of(parent, node):
+                yield from _stepped(source, parent, node, sign)
             else:
-                yield source.replace(node, str(int(node.value, 0) + 1))
-                yield source.replace(node, str(int(node.value, 0) - 1))
+                yield from (_beside(source, node, value, step) for step in (1, -1))
         for number in source.of(cst.Float):
             yield from (source.replace(number, repr(round(float(number.value) + step, _PLACES))) for step in (1, -1))
 
 
-def _step_of(parent: cst.CSTNode, node: cst.Integer) -> int:
+def _beside(source: Source, node: cst.BaseExpression, value: int, step: int) -> Splice:
+    return source.replace(node, str(value + step)).weighed(likelier_number(value, value + step))
+
+
+def _sign_of(parent: cst.CSTNode, node: cst.Integer) -> int:
     """1 for the n of `x + n`, -1 for the n of `x - n`, 0 elsewhere."""
     match parent:
         case cst.BinaryOperation(operator=cst.Add(), right=right) if right is node:
@@ -49,12 +53,14 @@ def _step_of(parent: cst.CSTNode, node: cst.Integer) -> int:
             return 0
 
 
-def _stepped(source: Source, parent: cst.CSTNode, node: cst.Integer, step: int) -> Iterator[Splice]:
+def _stepped(source: Source, parent: cst.CSTNode, node: cst.Integer, sign: int) -> Iterator[Splice]:
     assert isinstance(parent, cst.BinaryOperation)
+    value = int(node.value, 0)
     for change in (1, -1):
         # `x - 1` one more is `x`, never `x - 0` or `x - 1 + 1`
-        number = step * int(node.value, 0) + change
-        yield source.replace(parent, plus(source.whole(parent.left), number))
+        number = sign * value + change
+        share = likelier_number(sign * value, number) if value else RARE
+        yield source.replace(parent, plus(source.whole(parent.left), number)).weighed(share)
 
 
 def plus(text: str, number: int) -> str:

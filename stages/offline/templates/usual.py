@@ -1,4 +1,4 @@
-"""How usual operators are: what is rarely written stands there by mistake more often than what is written every day.
+"""How usual operators and numbers are: what is rarely written is more often a mistake than what is written every day.
 
 The idea is that of Ray, Hellendoorn and others, On the "naturalness" of buggy code (2016). The counts are rounded from
 those of Python's own standard library, of about a thousand each.
@@ -7,9 +7,11 @@ those of Python's own standard library, of about a thousand each.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 import libcst as cst
+
+Usual = TypeVar("Usual", int, str)
 
 _OF_SINGLES: Final = {"is": 540, "is not": 430, "==": 10, "!=": 10}
 _OF_VALUES: Final = {"==": 370, "in": 165, "!=": 100, "<": 80, ">": 70, "not in": 55, "<=": 45, ">=": 45, "is": 45,
@@ -18,6 +20,9 @@ _OF_COLLECTIONS: Final = {"in": 660, "not in": 215, "==": 80, "!=": 20, ">=": 10
 _OPERATIONS: Final = {"+": 500, "-": 150, "*": 130, "%": 60, "&": 40, "|": 30, "/": 30, "**": 20, "//": 20, "<<": 20,
                       ">>": 10, "^": 5}  # fmt: skip
 _OF_CONSTANTS: Final = {"|": 830, "+": 140, "-": 20, "<<": 10}
+_NUMBERS: Final = {0: 210, 1: 190, 2: 100, -1: 60, 3: 45, 4: 40, 5: 25, 8: 20, 10: 18, 6: 16, 16: 10, 7: 9, 100: 8,
+                   12: 7, -2: 6, 20: 6, 32: 6, 9: 5, 30: 4, 256: 4, 60: 3, 24: 3, 50: 3, 255: 3, 64: 2, 128: 2,
+                   1000: 2, 1024: 2}  # fmt: skip
 _SINGLES: Final = ("None", "True", "False", "NotImplemented", "Ellipsis")
 _TEMPER: Final = 0.25
 """How far the counts are believed: 1 is as they are, 0 not at all."""
@@ -43,7 +48,12 @@ def likelier_operation(old: str, new: str, node: cst.CSTNode) -> float:
     return _likelier(_OF_CONSTANTS if constants else _OPERATIONS, old, new)
 
 
-def _likelier(counts: Mapping[str, int], old: str, new: str) -> float:
+def likelier_number(old: int, new: int) -> float:
+    """The same for a whole number."""
+    return _likelier(_NUMBERS, old, new)
+
+
+def _likelier(counts: Mapping[Usual, int], old: Usual, new: Usual) -> float:
     return float((counts.get(new, 1) / counts.get(old, 1)) ** _TEMPER)
 
 

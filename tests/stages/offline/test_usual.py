@@ -69,6 +69,25 @@ def test_what_hardly_anybody_writes_is_taken_for_wrong_first(usual: str, rare: s
     assert made[0] == 4
 
 
+@pytest.mark.parametrize(
+    ("number", "meant"), [("-1", "0"), ("11", "10"), ("101", "100"), ("255 * n", "256"), ("n + 0", "n + 1")]
+)
+def test_of_the_numbers_beside_one_the_usual_one_is_tried_first(number: str, meant: str) -> None:
+    program = Program("src/work.py", f"def f(n):\n    return n == {number}\n")
+
+    made = [one for one in ranked([program], Suspicion([program], {})) if one.template == "off by one number"]
+
+    assert made[0].splice.text == meant
+
+
+def test_of_many_numbers_the_odd_one_is_taken_for_wrong_first() -> None:
+    program = Program("src/work.py", "SIZES = [10, 20, 50, 101, 200]\n")
+
+    made = [one for one in ranked([program], Suspicion([program], {})) if one.template == "off by one number"]
+
+    assert made[0].splice.text == "100"
+
+
 def test_the_other_way_out_of_a_turn_is_tried_before_none_and_before_that_of_the_function() -> None:
     program = Program("src/work.py", "def f(items):\n    for n in items:\n        break\n")
 
