@@ -6,6 +6,7 @@ proc(5): RssAnon and VmSwap of each process, and what Shmem of the whole machine
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -62,8 +63,15 @@ def _family(top: int) -> Iterator[int]:
     while todo:
         pid = todo.pop()
         yield pid
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            todo += map(int, _read(str(children)).split())
+        for thread in _threads(pid):
+            todo += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+
+
+def _threads(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:  # it has ended
+        return []
 
 
 def _machine() -> Mapping[bytes, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stages.sandbox import Bounds
+from stages.sandbox import Bounds, memory
 from stages.sandbox.memory import Memory
 from tests.stages.sandbox.ways import Way, World
 
@@ -99,6 +99,19 @@ def test_a_process_that_is_gone_takes_nothing() -> None:
     process.wait()
 
     assert not looked(Memory(process.pid, at_most=1))
+
+
+def test_a_process_that_ends_while_it_is_looked_for_is_passed_over() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    family = memory._family(os.getpid())
+
+    try:
+        assert process.pid in family, "it is not found even while it is there"
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.pid not in list(family)
 
 
 def test_a_kernel_that_lists_no_children_is_asked_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
