@@ -126,7 +126,7 @@ class Checks:
 
     @contextmanager
     def warm(self) -> Iterator[Checks]:
-        """The same checks with a pytest that stays loaded between runs, where the sandbox can have one.
+        """The same checks with a pytest of ours that stays loaded between runs, where the sandbox can have one.
 
         They inform an agent, which runs the same tests again and again. Whatever decides runs its checks cold: each in
         a sandbox of its own.
@@ -197,7 +197,7 @@ class Checks:
     def _pytest(
         self, check: Check, tree: Path, wish: Wish, lent: tuple[tuple[str, Path], ...], stopped: Callable[[], bool]
     ) -> CheckReport:
-        key = secrets.token_bytes(32)
+        key, ours = secrets.token_bytes(32), self._python == Path(sys.executable)
         seconds = wish.timeout_seconds or check.timeout_seconds
         orders = {
             "folder": check.folder,
@@ -206,7 +206,7 @@ class Checks:
             "coverage": wish.coverage,
             "first": wish.stop_at_first,
             # In the target's own environment every plugin was chosen by somebody: all are loaded.
-            "plugins": _OUR_PLUGINS if self._python == Path(sys.executable) and _only_our_plugins() else None,
+            "plugins": _OUR_PLUGINS if ours and _only_our_plugins() else None,
             "test_seconds": wish.test_seconds or check.timeout_seconds / _SHARE_OF_ONE_TEST,
             "seconds": seconds,
         }
@@ -226,7 +226,8 @@ class Checks:
                 secret_channel=_SECRET,
                 secret=key,
                 timeout_seconds=seconds,
-                staying=() if check.services else (*program, "stay", str(inside)),
+                # A check's variables, or files in the target's own environment, could have what stays load the tree.
+                staying=(*program, "stay", str(inside)) if ours and not (check.services or check.environment) else (),
             ),
             stopped=stopped,
         )

@@ -4,10 +4,12 @@ Every process of a namespace dies with its first one, and nothing inside can kil
 sent. A fork starts from a process that has loaded pytest and nothing of the target. Before the next one begins, all
 processes of the one before are gone, folders in memory are empty, and what a run could have changed of this process is
 as it was; where that cannot be had, this process ends, and everything with it. Started by the launcher, and only where
-the sandbox made a namespace of processes.
+the sandbox made a namespace of processes, with an interpreter and variables of which nothing is the target's: what it
+loads is never the tree's.
 
 What a run can still tell from one in a fresh sandbox: the folder `/queues`, addresses that are the same as in the run
-before, and that the garbage collector does not look at what was loaded before the fork.
+before, counters that go up (process ids, `/proc/net/dev`), the command line in /proc, and that the garbage collector
+does not look at what was loaded before the fork.
 """
 
 from __future__ import annotations
@@ -64,9 +66,11 @@ def serve(line: int, top: str) -> None:
         for descriptor in given.values():
             os.close(descriptor)
         told = json.dumps({"exit-code": _ended(run, runs)})
+        clean = _emptied(standing) and _state(standing) == before
+        # Last, so that the next run, and what is measured for its limits, begins with nothing of this one.
         os.write(status, f"{told}\n".encode())
         os.close(status)
-        if not _emptied(standing) or _state(standing) != before:
+        if not clean:
             raise SystemExit("something of a run is left")
 
 
@@ -167,14 +171,15 @@ def _state(standing: dict[str, bool]) -> tuple[object, ...]:
     return (
         [resource.getrlimit(kind) for kind in _LIMITS],
         (os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)),
+        _text("/proc/self/autogroup"),
         [(seen.st_ino, seen.st_mode, seen.st_uid, can and os.listxattr(path)) for path, seen, can in stats],
-        [_lines(f"/proc/sysvipc/{kind}") for kind in _SHARED],
-        [_lines(f"/proc/net/{kind}") for kind in _SOCKETS],
+        [_text(f"/proc/sysvipc/{kind}").count(b"\n") for kind in _SHARED],
+        [_text(f"/proc/net/{kind}").count(b"\n") for kind in _SOCKETS],
     )
 
 
-def _lines(path: str) -> int:
+def _text(path: str) -> bytes:
     if not os.path.exists(path):
-        return 0
+        return b""
     with open(path, "rb") as file:
-        return len(file.readlines())
+        return file.read()

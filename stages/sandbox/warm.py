@@ -9,6 +9,7 @@ there is a fresh sandbox.
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
@@ -23,6 +24,7 @@ from stages.sandbox.faults import Unusable
 from stages.sandbox.running import Followed
 from stages.sandbox.wires import Wires
 
+_AGAIN_SECONDS_AT_LEAST: Final = 1.0
 _QUEUES: Final = "/queues"  # those of mq_overview(7) stay when processes end, and cannot be seen without this
 
 
@@ -40,9 +42,10 @@ def warm(sandbox: Sandbox) -> AbstractContextManager[Sandbox]:
 
 
 class Warm(Bubblewrap):
-    """Runs commands that have `staying` in one sandbox after the other as long as that goes well; for one thread.
+    """Runs commands that have `staying` in one sandbox after the other as long as that goes well.
 
-    A run that loses the process that stays is run again in a fresh sandbox, with its whole time.
+    For one thread: the process that stays dies with the one that began it. A run that loses that process is run again
+    in a fresh sandbox, with the time that it has left.
     """
 
     def __init__(self, bounds: Bounds | None = None, *, path: str = PROGRAMS) -> None:
@@ -59,6 +62,7 @@ class Warm(Bubblewrap):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._given_up = True
         if self._session is not None:
             self._session.close()
 
@@ -66,11 +70,13 @@ class Warm(Bubblewrap):
         fresh = replace(command, staying=())
         if self._given_up or command.lent or command.hosts or command.kept is not None:
             return super()._run(fresh, stopped)
+        until = time.monotonic() + command.timeout_seconds
         try:
             return super()._run(command, stopped)
         except Gone as gone:
             self._given_up = not gone.served  # one that cannot even begin would cost every run its start
-            return super()._run(fresh, stopped)
+            left = max(_AGAIN_SECONDS_AT_LEAST, until - time.monotonic())
+            return super()._run(replace(fresh, timeout_seconds=left), stopped)
 
     @contextmanager
     def _started(self, command: Command, wires: Wires, user: int | None) -> Iterator[tuple[Followed, tuple[Path, ...]]]:

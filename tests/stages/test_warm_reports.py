@@ -190,11 +190,6 @@ SHOWN = {
         check=replace(PYTEST, folder="one"),
         says="/tree/one",
     ),
-    "an environment": Shown(
-        files={"test_a.py": "import os\ndef test_a():\n    assert os.environ['OF_THE_CHECK'] == 'no'\n"},
-        check=replace(PYTEST, environment=(("OF_THE_CHECK", "its value"),)),
-        says="its value",
-    ),
     "processes that import the first one": Shown(
         files={
             "test_a.py": """

@@ -206,7 +206,7 @@ def test_a_tree_that_was_made_anew_has_a_session_of_its_own(tmp_path: Path) -> N
         assert len(checks.sessions) == 2
 
 
-def test_another_environment_has_a_session_of_its_own(tmp_path: Path) -> None:
+def test_a_check_with_an_environment_runs_cold_and_ends_no_session(tmp_path: Path) -> None:
     made = tree(tmp_path, {"test_a.py": "import os\ndef test_see(): assert os.environ.get('A') == 'b'\n"})
 
     with kept() as checks:
@@ -214,7 +214,33 @@ def test_another_environment_has_a_session_of_its_own(tmp_path: Path) -> None:
         assert passed(checks.run(made, check=replace(PYTEST, environment=(("A", "b"),))))
         assert not passed(checks.run(made))
 
-        assert len(checks.sessions) == 3
+        assert len(checks.sessions) == 1
+
+
+def test_a_run_that_loses_what_stays_is_run_again_with_the_time_that_is_left(tmp_path: Path) -> None:
+    begun = "import contextlib, resource, time\n\ndef test_see(): pass\n\ndef test_leave():\n    time.sleep(1)\n"
+    loses = "    with contextlib.suppress(OSError): resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))\n"
+    made = tree(tmp_path, {"test_a.py": f"{begun}{loses}    time.sleep(600)\n"})
+
+    with kept() as checks:
+        assert passed(checks.run(made, SEE))
+        before = time.monotonic()
+        report = checks.run(made, replace(LEAVE, test_seconds=60.0), replace(PYTEST, timeout_seconds=3.0))
+        took = time.monotonic() - before
+
+    assert (report.timed_out, report.complete) == (True, False)
+    assert report.seconds < 2.5, "it was not run again, or began with its whole time"
+    assert took < 5.0
+
+
+def test_what_is_asked_for_after_the_phase_runs_cold(tmp_path: Path) -> None:
+    made = tree(tmp_path, PASSES)
+
+    with kept() as checks:
+        pass
+
+    assert passed(checks.run(made))
+    assert checks.sessions == []
 
 
 def test_what_is_lent_is_shown_by_a_fresh_sandbox(tmp_path: Path) -> None:

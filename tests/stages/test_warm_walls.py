@@ -9,12 +9,17 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from stages.checks import Checks
 from stages.collector import server
-from tests.stages.warm import LEAVE, SEE, kept, passed, tree
+from stages.sandbox import Command, Ran
+from stages.sandbox.bubblewrap import Bubblewrap
+from tests.stages.warm import LEAVE, PYTEST, SEE, cold, kept, passed, tree
 
 PASSES = {"test_a.py": "def test_see(): pass\n"}
 
@@ -74,6 +79,10 @@ TOO_MUCH = {
         "os.setpriority(os.PRIO_PROCESS, 1, 19)",
         "os.getpriority(os.PRIO_PROCESS, 1) == 19",
     ),
+    "a worse turn of its whole session": (
+        "open('/proc/self/autogroup', 'w').write('19')",
+        "'nice 19' in open('/proc/1/autogroup').read()",
+    ),
     "fewer processors of what stays": (
         "os.sched_setaffinity(1, {max(os.sched_getaffinity(0))})",
         "len(os.sched_getaffinity(1)) == 1",
@@ -123,6 +132,8 @@ def test_what_a_run_leaves_the_next_one_does_not_see(leave: str, seen: str, tmp_
 @pytest.mark.parametrize(("leave", "seen"), TOO_MUCH.values(), ids=TOO_MUCH)
 def test_what_cannot_be_taken_away_ends_the_session(leave: str, seen: str, tmp_path: Path) -> None:
     made = leaving(tmp_path, leave, seen)
+    if "autogroup" in leave and not Path("/proc/self/autogroup").exists():
+        pytest.skip("this kernel has no groups of sessions")
     if "affinity" in leave and len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one processor cannot become fewer")
 
@@ -147,6 +158,58 @@ def test_folders_that_are_very_deep_are_not_seen(tmp_path: Path) -> None:
         assert passed(checks.run(made, SEE))
 
         assert 1 <= len(checks.sessions) <= 2
+
+
+HIDES = """
+    import os, sys
+
+    with open("/tree/loaded", "a") as file:
+        file.write(f"{os.getpid()} ")
+    sys.path.remove("/tree/src")
+    del sys.modules["sitecustomize"]
+"""
+
+
+def test_nothing_that_a_check_sets_has_what_stays_load_the_tree(tmp_path: Path) -> None:
+    made = tree(tmp_path, {**PASSES, "src/sitecustomize.py": HIDES})
+    check = replace(PYTEST, environment=(("PYTHONPATH", "src"),))
+
+    with kept() as checks:
+        assert passed(checks.run(made))
+        assert not (made / "loaded").exists()
+        assert passed(checks.run(made, check=check))
+
+        loaded = (made / "loaded").read_text().split()
+        assert len(checks.sessions) == 1
+    assert loaded != [], "it is loaded by nobody"
+    assert "1" not in loaded
+
+
+@pytest.mark.parametrize("name", ["HOME", "TMPDIR", "PYTHONPYCACHEPREFIX", "OPENSSL_CONF"])
+def test_a_check_with_variables_of_its_own_runs_cold(name: str, tmp_path: Path) -> None:
+    made = tree(tmp_path, {"test_a.py": f"import os\n\ndef test_see(): assert os.environ[{name!r}] == '/tree'\n"})
+
+    with kept() as checks:
+        assert passed(checks.run(made, check=replace(PYTEST, environment=((name, "/tree"),))))
+
+        assert checks.sessions == []
+
+
+def test_an_interpreter_that_is_not_ours_runs_cold(tmp_path: Path) -> None:
+    """The files of its environment may name the tree, as those of an editable install do."""
+    cold()
+    commands: list[Command] = []
+
+    class Seen(Bubblewrap):
+        def _run(self, command: Command, stopped: Callable[[], bool]) -> Ran:
+            commands.append(command)
+            return super()._run(command, stopped)
+
+    made = tree(tmp_path, PASSES)
+    for python in (Path(sys.executable), Path(sys.executable).resolve()):
+        Checks(Seen(), python).run(PYTEST, made)
+
+    assert [bool(command.staying) for command in commands] == [True, False]
 
 
 REACH = """
