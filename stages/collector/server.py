@@ -66,7 +66,7 @@ def serve(line: int, top: str) -> None:
         for descriptor in given.values():
             os.close(descriptor)
         told = json.dumps({"exit-code": _ended(run, runs)})
-        clean = _emptied(standing) and _state(standing) == before
+        clean = _cleaned(standing) and _state(standing) == before
         # Last, so that the next run, and what is measured for its limits, begins with nothing of this one.
         os.write(status, f"{told}\n".encode())
         os.close(status)
@@ -144,6 +144,13 @@ def _standing() -> dict[str, bool]:
                 found[entry.path] = entry.is_dir(follow_symlinks=False) and seen.st_dev == os.stat(folder).st_dev
                 todo += [entry.path] if found[entry.path] else []
     return found
+
+
+def _cleaned(standing: dict[str, bool]) -> bool:
+    try:
+        return _emptied(standing)
+    except (OSError, RecursionError):  # closed, or too deep
+        return False
 
 
 def _emptied(standing: dict[str, bool]) -> bool:

@@ -63,8 +63,12 @@ class Warm(Bubblewrap):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._given_up = True
+        self._close()
+
+    def _close(self) -> None:
         if self._session is not None:
             self._session.close()
+            self._session = None
 
     def _run(self, command: Command, stopped: Callable[[], bool]) -> Ran:
         fresh = replace(command, staying=())
@@ -75,6 +79,7 @@ class Warm(Bubblewrap):
             return super()._run(command, stopped)
         except Gone as gone:
             self._given_up = not gone.served  # one that cannot even begin would cost every run its start
+            self._close()
             left = max(_AGAIN_SECONDS_AT_LEAST, until - time.monotonic())
             return super()._run(replace(fresh, timeout_seconds=left), stopped)
 
@@ -93,8 +98,7 @@ class Warm(Bubblewrap):
     def _session_for(self, command: Command, user: int | None) -> Session:
         same = _same(command, user)
         if self._session is not None and (self._session.same != same or self._session.job.look()):
-            self._session.close()
-            self._session = None
+            self._close()
         if self._session is None:
             self._session = self._staying.open(command, user, same)
         return self._session
