@@ -15,6 +15,7 @@ _TIMES_SLOWER_THAN_ANY: Final = 30  # than the slowest test of the base: the sam
 _TIMES_SLOWER_IN_A_HURRY: Final = 5
 _TIMES_A_START: Final = 5
 _START_SECONDS_AT_LEAST: Final = 20.0  # a busy machine takes that long to start an interpreter
+_START_SECONDS_IN_A_HURRY: Final = 5.0  # what runs once in a second has mostly begun already
 _PARTS: Final = 3  # set-up, call and tear-down of a test have the time each
 
 
@@ -77,7 +78,8 @@ class Pace:
             test = min(test, max(hurry, slower * (max(known, default=0.0) if tests else seen.slowest)))
         if not tests or not _are_single(tests, seen):
             return Patience(test=test, command=check.timeout_seconds)
-        start = max(_START_SECONDS_AT_LEAST, seen.start * _TIMES_A_START)
+        least = _START_SECONDS_AT_LEAST if hurry is None else _START_SECONDS_IN_A_HURRY
+        start = max(least, seen.start * _TIMES_A_START)
         return Patience(test=test, command=min(check.timeout_seconds, start + _PARTS * test * len(tests)))
 
 

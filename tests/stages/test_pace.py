@@ -79,14 +79,14 @@ def test_a_hurry_never_gives_more_time() -> None:
 def test_a_run_of_single_tests_ends_soon_even_when_no_alarm_reaches_the_code() -> None:
     known = pace(outcome("quick", 0.01), seconds=1.0)
 
-    alone = known.patience(BASE, CHECK, [CheckId("test_a.py::quick")], hurry=2.0)
-    with_start = pace(outcome("quick", 0.0), seconds=9.0).patience(
-        BASE, CHECK, [CheckId("test_a.py::quick")], hurry=2.0
-    )
+    quick = [CheckId("test_a.py::quick")]
+    calm, alone = known.patience(BASE, CHECK, quick), known.patience(BASE, CHECK, quick, hurry=2.0)
+    with_start = pace(outcome("quick", 0.0), seconds=9.0).patience(BASE, CHECK, quick, hurry=2.0)
 
+    assert calm is not None
     assert alone is not None
     assert with_start is not None
-    assert (alone.command, with_start.command) == (26.0, 51.0)
+    assert (calm.command, alone.command, with_start.command) == (50.0, 11.0, 51.0)
 
 
 def test_a_class_has_the_time_of_its_slowest_test_and_the_check_all_of_its_own() -> None:
