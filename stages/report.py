@@ -87,6 +87,7 @@ class TestOutcome:
     text: str = ""
     asserts: int = 0  # `assert` statements and `pytest.raises` in its source, 0 when unknown
     seconds: float = 0.0
+    hidden: int = 0  # subtests that were skipped, or failed as expected
 
     @property
     def failure(self) -> str:

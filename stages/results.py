@@ -75,6 +75,7 @@ def _outcome(event: Mapping[str, Any], asserts: int) -> TestOutcome:
         text=_text(event["text"]),
         asserts=asserts,
         seconds=float(event["seconds"]),
+        hidden=int(event["hidden"]),
     )
 
 

@@ -57,8 +57,10 @@ def weakened_runs(base: CheckReport, head: CheckReport) -> tuple[Weakened, ...]:
             if not any(test.startswith(f"{file}::") for file in broken):
                 found.append(Weakened(what=test, how=Weakening.DELETED))
         elif one and other:
-            if (one.outcome in _RUNS and other.outcome in _HIDES) or (
-                one.outcome is Outcome.XFAILED and other.outcome is Outcome.SKIPPED
+            if (
+                (one.outcome in _RUNS and other.outcome in _HIDES)
+                or (one.outcome is Outcome.XFAILED and other.outcome is Outcome.SKIPPED)
+                or (one.outcome is Outcome.PASSED and other.hidden > one.hidden)  # one that failed tells not of all
             ):
                 found.append(Weakened(what=test, how=Weakening.SKIPPED))
             if other.asserts < one.asserts:

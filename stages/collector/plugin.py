@@ -7,6 +7,7 @@ import hashlib
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,7 @@ class Collector:
         self._left, self._hung = 0, False
         self._errors: dict[str, tuple[str, str]] = {}
         self._ended: dict[str, Any] = {}
+        self._parts: Counter[str] = Counter()  # how subtests of the test ended, those that failed left out
         self._asserts: dict[str, dict[int, int]] = {}
         self._limit, self._alarm, self._timer = signal.setitimer, signal.SIGALRM, signal.ITIMER_REAL
         self._handle = signal.signal
@@ -144,7 +146,7 @@ class Collector:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._send({"event": "begin", "test": self._id(nodeid)})
-        self._ended, self._spent = {}, 0.0
+        self._ended, self._spent, self._parts = {}, 0.0, Counter()
         if self._lines:
             self._lines.start()
 
@@ -193,6 +195,11 @@ class Collector:
             outcome, text = "skipped", ""
         else:
             outcome, text = ("passed" if report.outcome == "passed" and report.when == "call" else ""), ""
+        if hasattr(report, "context") and outcome != "failed":  # pytest's SubtestReport, and that of pytest-subtests
+            self._parts[outcome] += 1
+            return
+        if outcome == "passed" and self._parts and not self._parts["passed"]:
+            outcome = "skipped"  # a test of which every part was skipped has shown nothing
         # The first failure stands: what a tear-down then says is mostly its echo.
         if outcome and self._ended.get("outcome") != "failed" and (outcome != "passed" or not self._ended):
             self._ended = {"outcome": outcome, "type": kind, "message": message, "text": text}
@@ -216,6 +223,7 @@ class Collector:
                 "message": _cut(ended.get("message", ""), _MESSAGE_AT_MOST),
                 "text": _cut(ended.get("text", ""), _TEXT_AT_MOST),
                 "seconds": round(seconds, 4),
+                "hidden": self._parts["skipped"] + self._parts["xfailed"],
             }
         )
 

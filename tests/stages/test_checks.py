@@ -217,6 +217,39 @@ def test_unittest_cases_and_subtests_are_told(tmp_path: Path) -> None:
     assert report.complete
 
 
+PARTS = """
+    import unittest
+    class Parts(unittest.TestCase):
+        def test_one_is_skipped(self):
+            for number in (1, 2, 3):
+                with self.subTest(number=number):
+                    if number == 2:
+                        self.skipTest("not here")
+                    self.assertEqual(number, number)
+        def test_all_are_skipped(self):
+            for number in (1, 2):
+                with self.subTest(number=number):
+                    self.skipTest("not here")
+        def test_one_is_skipped_and_one_fails(self):
+            for number in (1, 2):
+                with self.subTest(number=number):
+                    if number == 1:
+                        self.skipTest("not here")
+                    self.assertEqual(number, 1)
+"""
+
+
+def test_a_test_is_skipped_only_when_all_its_subtests_are(tmp_path: Path) -> None:
+    report = run(tree(tmp_path, {"test_parts.py": PARTS}))
+
+    assert {one.id.rpartition("::")[2]: (one.outcome.value, one.hidden) for one in report.outcomes} == {
+        "test_one_is_skipped": ("passed", 1),
+        "test_all_are_skipped": ("skipped", 2),
+        "test_one_is_skipped_and_one_fails": ("failed", 1),
+    }
+    assert report.complete
+
+
 def test_chosen_tests_run_alone_and_in_the_order_asked_for(tmp_path: Path) -> None:
     files = {
         "a/test_one.py": "def test_x(): pass\ndef test_y(): assert 0\ndef test_z(): pass",
@@ -578,7 +611,16 @@ def line(number: int, event: dict[str, object], key: bytes = b"key") -> bytes:
 
 
 def outcome(name: str, how: str) -> dict[str, object]:
-    return {"event": "test", "test": name, "outcome": how, "type": "", "message": "", "text": "", "seconds": 0}
+    return {
+        "event": "test",
+        "test": name,
+        "outcome": how,
+        "type": "",
+        "message": "",
+        "text": "",
+        "seconds": 0,
+        "hidden": 0,
+    }
 
 
 END = {"event": "end", "status": 0}

@@ -167,6 +167,43 @@ def test_r48_a_reproduction_that_does_not_fail_at_the_base_shows_nothing(shop: B
     assert verdict.why == ("the reproduction does not fail at the base",)
 
 
+PARTS = """
+import unittest
+from shop.cart import count, total
+
+class Parts(unittest.TestCase):
+    def test_totals(self):
+        for prices in ([1, 2], None):
+            with self.subTest(prices=prices):
+                if prices is None:
+                    self.skipTest("not here")
+                self.assertEqual(total(prices), 3)
+
+    def test_counts(self):
+        for prices in ([], [1]):
+            with self.subTest(prices=prices):
+                if count(prices) is None:
+                    self.skipTest("not counted")
+                self.assertEqual(count(prices), len(prices))
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "held"),
+    [(("", ""), None), (("return len(prices)", "return len(prices) or None"), HoldCause.TESTS_WEAKENED)],
+    ids=["as they were", "one more"],
+)
+def test_r48_subtests_that_are_skipped_hide_no_fix_and_no_more_of_them_may_be(
+    tmp_path: Path, change: tuple[str, str], held: HoldCause | None
+) -> None:
+    bench = Bench(tmp_path, {**SHOP, TESTS: PARTS})
+    shown = Reproduction(check=PYTEST, test=CheckId(f"{TESTS}::Parts::test_totals"))
+
+    verdict = decide(bench.judge(bench.patch({CART: FIXED.replace(*change)}), shown))
+
+    assert (verdict.cause if isinstance(verdict, Held) else None) is held
+
+
 WEAKER: dict[str, Mapping[str, str | None]] = {
     "deleted file": {TESTS: None},
     "deleted test": {TESTS: SHOP[TESTS].split("\n\n\ndef test_count")[0] + "\n"},
