@@ -225,11 +225,12 @@ class Source:
         return Splice(start, end, text, self.statement(node))
 
     def between(self, start: Point, end: Point) -> str:
-        """The text from one point to another."""
+        """The text from one point to another; whole lines end where the next one begins, also behind the last."""
         if start[0] == end[0]:
             return self.lines[start[0] - 1][start[1] : end[1]]
         middle = self.lines[start[0] : end[0] - 1]
-        return "\n".join((self.lines[start[0] - 1][start[1] :], *middle, self.lines[end[0] - 1][: end[1]]))
+        last = self.lines[end[0] - 1][: end[1]] if end[0] <= len(self.lines) else ""
+        return "\n".join((self.lines[start[0] - 1][start[1] :], *middle, last))
 
     def indent(self, statement: cst.CSTNode) -> str:
         """The blanks in front of a statement."""

@@ -43,6 +43,16 @@ def test_another_operator_is_tried_first_for_the_one_that_the_message_names(sign
     assert program.between(first.start, first.end).strip() == sign
 
 
+@pytest.mark.parametrize("end", ["\n", ""], ids=["a last newline", "none, as tools show a file"])
+def test_clues_weigh_what_drops_the_last_line_too(end: str) -> None:
+    program = Program("src/work.py", f"def f(a, b):\n    if a <= b:\n        a += 1\n    g(a){end}")
+
+    found = ranked([program], Suspicion([program], {}), Clues(operators=frozenset({"<="})))
+
+    assert any(one.splice.end[0] == 5 for one in found), "nothing reaches behind the last line"
+    assert found[0].source.between(found[0].splice.start, found[0].splice.end).strip() == "<="
+
+
 def test_a_method_that_fails_before_any_of_its_lines_runs_is_repaired() -> None:
     work = "class Work:\n    def __init__(self, n):\n        self.n = n\n\n    def made(cls):\n        return cls(3)\n"
     tests = "def test_work():\n    assert Work(2).n == 2\n    assert Work.made().n == 3\n"
