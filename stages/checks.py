@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ _CHANNEL: Final = 3
 _SECRET: Final = 4
 _OUTPUT_AT_MOST: Final = 64 * 1024  # bytes of a channel that people may read
 _SHARE_OF_ONE_TEST: Final = 5  # one test may take this part of the time that the whole check may
+_ENDED_BY_ITS_TIMER: Final = 128 + signal.SIGPROF  # one long call into C, see the collector
 _SIGNALLED: Final = 125  # exit statuses from here on say that the command itself did not come to its end
 # Standard output becomes the channel, and nothing else of the command is given it. With the second, errors as well.
 _TO_CHANNEL: Final = ("/bin/sh", "-c", f'exec "$@" >&{_CHANNEL} {_CHANNEL}>&-', "sh")
@@ -118,7 +120,8 @@ class Checks:
                 return self._pytest(check, tree, wish, lent, stopped)
             case CheckKind.COMMAND:
                 ran = self._sandbox.run(self._command(check, tree, lent), stopped=stopped)
-                return _report(check, ran, complete=_started(check, ran))
+                begun = not (check.services and ran.exit_status == NOT_READY)
+                return _report(check, ran, complete=ran.exit_status is not None and begun)
             case CheckKind.JUNIT | CheckKind.JEST:
                 return self._with_files(check, tree, wish, lent, stopped)
             case CheckKind.GO | CheckKind.CARGO:
@@ -256,10 +259,6 @@ def _ended_properly(results: Results, ran: Ran, wish: Wish) -> bool:
     return stopped or ended.issuperset(results.collected)
 
 
-def _started(check: Check, ran: Ran) -> bool:
-    return ran.exit_status is not None and not (check.services and ran.exit_status == NOT_READY)
-
-
 def _named(check: Check, ran: Ran, told: Told, wish: Wish) -> CheckReport:
     """The report of a command that names its tests: exit status and results must both be whole, and agree."""
     status = ran.exit_status
@@ -281,18 +280,18 @@ def _named(check: Check, ran: Ran, told: Told, wish: Wish) -> CheckReport:
 def _report(check: Check, ran: Ran, *, complete: bool, results: Results | None = None) -> CheckReport:
     results = results or Results()
     outcomes = results.outcomes
-    if results.begun is not None:
-        # It never came to an end: it hangs, or it took the whole run with it.
-        kind = TIMEOUT if ran.timed_out else "Crash"
-        outcomes += (TestOutcome(id=results.begun, outcome=Outcome.FAILED, type=kind, message="the run ended in it"),)
+    hung = ran.timed_out or (results.begun is not None and ran.exit_status == _ENDED_BY_ITS_TIMER)
+    if results.begun is not None:  # it never came to an end: it hangs, or it took the whole run with it
+        kind, why = TIMEOUT if hung else "Crash", "the run ended in it"
+        outcomes += (TestOutcome(id=results.begun, outcome=Outcome.FAILED, type=kind, message=why),)
     return CheckReport(
         check=check.name,
-        exit_status=ran.exit_status,
+        exit_status=None if hung else ran.exit_status,
         seconds=ran.seconds,
         outcomes=outcomes,
         collected=results.collected,
         complete=complete,
-        timed_out=ran.timed_out,
+        timed_out=hung,
         output=ran.output,
         hits=results.hits,
         level=ran.level.value,

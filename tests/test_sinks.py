@@ -59,6 +59,7 @@ RAW: Final = {
     "stages.jail": "work trees",
     "stages.remote": "git's own settings, made by code",
     "stages.collector.launcher": "runs in the sandbox",
+    "stages.collector.server": "runs in the sandbox",
     "stages.collector.services": "runs in the sandbox",
     "stages.sandbox.bubblewrap": "starts the sandbox",
     "stages.sandbox.door": "runs in the sandbox",

@@ -64,7 +64,7 @@ class Collector:
         self._parts: Counter[str] = Counter()  # how subtests of the test ended, those that failed left out
         self._asserts: dict[str, dict[int, int]] = {}
         self._limit, self._alarm, self._timer = signal.setitimer, signal.SIGALRM, signal.ITIMER_REAL
-        self._handle = signal.signal
+        self._handle, self._worked, self._processors = signal.signal, signal.ITIMER_PROF, len(os.sched_getaffinity(0))
 
     # --- settings ----------------------------------------------------------------------------------------------------
 
@@ -164,8 +164,12 @@ class Collector:
 
     def _limited(self) -> Generator[None, None, None]:
         self._handle(self._alarm, _alarmed)  # each time: pytest-timeout takes it for tests that are marked
-        self._limit(self._timer, self._allowed(), _AGAIN_SECONDS)
+        seconds = self._allowed()
+        self._limit(self._timer, seconds, _AGAIN_SECONDS)
+        # No alarm reaches one long call into C: the kernel ends it, by the time that all processors give until then.
+        self._limit(self._worked, (seconds + _AGAIN_SECONDS) * self._processors)
         yield
+        self._limit(self._worked, 0)
         self._limit(self._timer, 0)
 
     def _allowed(self) -> float:

@@ -517,6 +517,18 @@ def test_a_check_that_hangs_is_killed_and_names_the_test(tmp_path: Path) -> None
     assert report.outcomes[-1].type == "Timeout"
 
 
+def test_one_call_into_c_that_no_alarm_reaches_is_ended_long_before_the_check_is(tmp_path: Path) -> None:
+    calls = "import itertools\ndef test_1(): pass\ndef test_2(): sum(itertools.repeat(0, 10**12))\ndef test_3(): pass"
+    slow = Check(name=CheckId("pytest"), kind=CheckKind.PYTEST, timeout_seconds=120.0)
+
+    report = run(tree(tmp_path, {"test_a.py": calls}), Wish(test_seconds=1.0), check=slow)
+
+    assert (report.timed_out, report.complete, report.exit_status) == (True, False, None)
+    assert ended(report) == {"test_a.py::test_1": "passed", "test_a.py::test_2": "failed"}
+    assert report.outcomes[-1].hung
+    assert report.seconds < 60
+
+
 # --- forging ---------------------------------------------------------------------------------------------------------
 
 ATTACKS = {
