@@ -69,8 +69,9 @@ def test_a_job_that_was_interrupted_is_taken_again_from_postgresql(server: str, 
     with shop.working(plan):
         shop.wait(lambda: ("work", 1) in plan.called)
 
+    was_put_down = bool(shop.taken.due())  # else it is taken over at its work
     shop.leaving.clear()
     with shop.working(second):
         shop.wait(lambda: shop.states() == ["done"])
 
-    assert second.called == [("receive", 1), ("work", 1)]
+    assert second.called == [*([("receive", 1)] if was_put_down else []), ("work", 1)]
