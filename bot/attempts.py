@@ -109,7 +109,9 @@ class Attempts:
         shown = diagnosed.reproduction
         if shown is None or shown == found.reproduction:
             return Found(diagnosed=diagnosed, reproduction=found.reproduction, red=found.red)
-        red = self._pursuit.once("reproduce", _REPORT, lambda: self._bench.reproduce(workspace, shown), attempt=number)
+        red = self._pursuit.once(
+            "reproduce", _REPORT, lambda: self._bench.reproduce(workspace, shown, at_base=True), attempt=number
+        )
         if not shows_red(red, shown.test):
             self._pursuit.tell(facts.Decided(what="the first reproduction stands", because="the new one is not red"))
             return Found(diagnosed=diagnosed, reproduction=found.reproduction, red=found.red)

@@ -58,14 +58,21 @@ class Bench:
         """Name of the workspace that the gate makes for itself."""
         return f"{self.run.id}-gate"
 
-    def reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
-        """Run the reproduction, and nothing that it does not need, in the tree as it stands, its file as frozen."""
+    def reproduce(self, workspace: Workspace, reproduction: Reproduction, *, at_base: bool = False) -> CheckReport:
+        """Run the reproduction, and nothing that it does not need, in the tree as it stands, its file as frozen.
+
+        `at_base` says that the tree is as the base was when its checks ran.
+        """
         if reproduction.path and workspace.at_base(reproduction.path) is not None:
             workspace.write(reproduction.path, reproduction.text.encode())  # where it was merged with the patch
         elif reproduction.path:
             workspace.place(reproduction)
         report = workspace.run(
-            reproduction.check, tests=reproduction.tests, with_files=reproduction.with_file, stopped=self.stopped
+            reproduction.check,
+            tests=reproduction.tests,
+            with_files=reproduction.with_file,
+            at_base=at_base,
+            stopped=self.stopped,
         )
         return cleaned(report, self.clean)
 

@@ -234,7 +234,7 @@ class Runner:
 
     def _reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
         workspace.reset()
-        report = self._bench.reproduce(workspace, reproduction)
+        report = self._bench.reproduce(workspace, reproduction, at_base=True)
         self._pursuit.tell(facts.checked(report, "the base commit, the reproduction"))
         return report
 

@@ -16,12 +16,14 @@ _TIMES_SLOWER_IN_A_HURRY: Final = 5
 _TIMES_A_START: Final = 5
 _START_SECONDS_AT_LEAST: Final = 20.0  # a busy machine takes that long to start an interpreter
 _START_SECONDS_IN_A_HURRY: Final = 5.0  # what runs once in a second has mostly begun already
+_SECONDS_FOR_WHAT_HUNG: Final = 2.0  # at the base, where the first run of it has waited long enough
 _PARTS: Final = 3  # set-up, call and tear-down of a test have the time each
 
 
 @dataclass(kw_only=True)
 class _Seen:
     tests: dict[CheckId, float] = field(default_factory=dict)
+    hung: set[CheckId] = field(default_factory=set)
     slowest: float = 0.0
     start: float = 0.0
 
@@ -41,10 +43,11 @@ class Pace:
         self._seen: dict[tuple[CommitId, CheckId], _Seen] = {}
 
     def saw(self, base: CommitId, report: CheckReport) -> None:
-        """Remember how long the tests took; those that hung say nothing."""
+        """Remember how long the tests took, and which ones hung: those say nothing of how long they take."""
         if not report.complete or not report.outcomes:
             return
         seen = self._seen.setdefault((base, report.check), _Seen())
+        seen.hung.update(outcome.id for outcome in report.outcomes if outcome.hung)
         ended = [outcome for outcome in report.outcomes if not outcome.hung]
         for outcome in ended:
             seen.tests[outcome.id] = max(outcome.seconds, seen.tests.get(outcome.id, 0.0))
@@ -60,11 +63,12 @@ class Pace:
         *,
         coverage: bool = False,
         hurry: float | None = None,
+        at_base: bool = False,
     ) -> Patience | None:
         """When tests of this check hang; None before any run has ended.
 
         `hurry` asks for fewer seconds; a test has at least five times what it took at the base, thirty times where its
-        lines are watched.
+        lines are watched. `at_base` says that nothing is changed: what has only ever hung is not waited for as long.
         """
         seen = self._seen.get((base, check.name))
         if seen is None:
@@ -76,6 +80,8 @@ class Pace:
         if hurry is not None:
             slower = _TIMES_SLOWER_THAN_ANY if coverage else _TIMES_SLOWER_IN_A_HURRY
             test = min(test, max(hurry, slower * (max(known, default=0.0) if tests else seen.slowest)))
+        elif at_base and tests and not known and seen.hung.issuperset(tests):
+            test = min(test, max(_SECONDS_FOR_WHAT_HUNG, _TIMES_SLOWER * seen.slowest))
         if not tests or not _are_single(tests, seen):
             return Patience(test=test, command=check.timeout_seconds)
         least = _START_SECONDS_AT_LEAST if hurry is None else _START_SECONDS_IN_A_HURRY

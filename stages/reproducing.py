@@ -112,7 +112,7 @@ class Reproducing:
     def _run(self, check: Check, tests: tuple[CheckId, ...], *, with_files: bool = False) -> CheckReport:
         try:
             return self._workspace.run(
-                check.name, tests=tests, with_files=with_files, stopped=lambda: self._limits.stopped
+                check.name, tests=tests, with_files=with_files, at_base=True, stopped=lambda: self._limits.stopped
             )
         except Refused as refused:
             raise NotShown(reason=str(refused)) from refused

@@ -84,6 +84,7 @@ class Workspace:
         stop_at_first: bool = False,
         test_seconds: float | None = None,
         hurry: float | None = None,
+        at_base: bool = False,
         stopped: Callable[[], bool] = lambda: False,
         warm: Checks | None = None,
     ) -> CheckReport:
@@ -91,7 +92,8 @@ class Workspace:
 
         `with_files` runs the whole files of the tests, for what earlier tests leave behind, and tells of the tests
         alone; a first failure stops nothing then. One test may take `test_seconds`; without them, what its time at the
-        base allows, or less by `hurry`. `warm` is for what decides nothing, and comes from the method of that name.
+        base allows, or less by `hurry`, and where the tree is `at_base`, for what hung there before. `warm` is for what
+        decides nothing, and comes from the method of that name.
 
         Raises Refused for an unknown check or a bad id, Stopped, and Parked when no command can run.
         """
@@ -103,7 +105,7 @@ class Workspace:
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
         asked = tuple(dict.fromkeys(map(file_of, tests))) if with_files else tuple(tests)
-        patience = self._pace.patience(self.base, known, asked, coverage=coverage, hurry=hurry)
+        patience = self._pace.patience(self.base, known, asked, coverage=coverage, hurry=hurry, at_base=at_base)
         wish = Wish(
             tests=asked,
             coverage=coverage,

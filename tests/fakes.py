@@ -195,6 +195,7 @@ class TreeInMemory(Workspace):
         stop_at_first: bool = False,
         test_seconds: float | None = None,
         hurry: float | None = None,
+        at_base: bool = False,
         stopped: Callable[[], bool] = never,
         warm: Checks | None = None,
     ) -> CheckReport:

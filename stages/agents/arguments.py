@@ -7,13 +7,15 @@ from typing import Any, Final
 
 STRING_AT_MOST: Final = 200_000  # characters
 ITEMS_AT_MOST: Final = 500
-_KINDS: Final[Mapping[str, type]] = {
-    "string": str,
-    "integer": int,
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-    "null": type(None),
+NUMBER_AT_MOST: Final = 1e15  # what more is is no number of anything, and some of it no float
+_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
 }
 
 
@@ -21,7 +23,7 @@ def mismatch(schema: Mapping[str, Any], value: object, name: str = "") -> str | 
     """Why `value` does not fit, or None. Types as they stand: neither `"3"` nor `True` is an integer."""
     what = name or "the arguments"
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    if not any(type(value) is _KINDS[kind] for kind in kinds):
+    if not any(type(value) in _KINDS[kind] for kind in kinds):
         return f"{what}: {' or '.join(kinds)} expected, not {type(value).__name__}"
     match value:
         case str():
@@ -30,6 +32,8 @@ def mismatch(schema: Mapping[str, Any], value: object, name: str = "") -> str | 
             return _of_items(schema, value, what)
         case dict():
             return _of_fields(schema, value, name)
+        case int() | float() if not abs(value) <= NUMBER_AT_MOST:  # not a number is not less either
+            return f"{what}: a number of at most {NUMBER_AT_MOST:.0f}"
         case _:
             return None
 

@@ -85,7 +85,7 @@ _TOOLS: Final = (
             coverage={"type": "boolean", "description": "Show which lines failing and passing tests ran."},
             stop_at_first={"type": "boolean", "description": "Stop at the first failure."},
             seconds={
-                "type": "integer",
+                "type": "number",
                 "description": "A test that takes longer, and far longer than without any change, has failed.",
             },
         ),

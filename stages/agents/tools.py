@@ -28,6 +28,7 @@ FILES_AT_MOST: Final = 1_000
 HITS_AT_MOST: Final = 60
 HIT_CHARACTERS: Final = 240
 SEARCHED_FILES: Final = 5_000
+HURRY_AT_LEAST: Final = 0.2  # seconds
 _SEEN_AT_MOST: Final = 1_200  # characters
 SEARCHED_BYTES: Final = 1_000_000  # a longer file is not searched
 
@@ -153,7 +154,7 @@ class Tools:
         with_files: bool = False,
         coverage: bool = False,
         stop_at_first: bool = False,
-        seconds: int | None = None,
+        seconds: float | None = None,
     ) -> str:
         report = self._workspace.run(
             CheckId(check),
@@ -161,7 +162,7 @@ class Tools:
             with_files=with_files,
             coverage=coverage,
             stop_at_first=stop_at_first,
-            hurry=None if seconds is None else max(1.0, float(seconds)),
+            hurry=None if seconds is None else max(HURRY_AT_LEAST, float(seconds)),
             stopped=lambda: self._limits.stopped,
             warm=self._warm,
         )

@@ -13,7 +13,7 @@ from stages.offline.paths import is_test_file
 from stages.offline.results import Hits, Seen
 from stages.offline.steps import Steps, run, runs
 
-LOOK_SECONDS: Final = 2
+LOOK_SECONDS: Final = 1
 """What a test may take where its lines are watched; one that takes long at the base has more."""
 FILES_AT_MOST: Final = 12
 """Files that are read for one repair: those that the failing test runs."""
@@ -39,7 +39,7 @@ class Job:
     def names(self) -> str:
         return ", ".join(self.tests) or self.check
 
-    def run(self, *, coverage: bool = False, seconds: int = 0) -> Call:
+    def run(self, *, coverage: bool = False, seconds: float = 0) -> Call:
         """A run of the tests; of the whole check where it has none."""
         return run(
             self.check,

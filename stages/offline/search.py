@@ -20,10 +20,10 @@ from stages.offline.steps import Steps, files_that_define, focused, programs, re
 
 _NEAR_LINES: Final = 60
 """How far from the line of a lesson its edit is looked for: the file may have grown above it since."""
-_HURRY_SECONDS: Final = 1
+_HURRY_SECONDS: Final = 0.4
 """What a test may take with a candidate; one that takes long at the base has more. Most that take longer never end."""
 _LATE_AT_MOST: Final = 4
-"""Candidates that have their whole time at the end: on a busy machine one second may not be enough for a right one."""
+"""Candidates that have their whole time at the end: on a busy machine that may not be enough for a right one."""
 _SAME: Final = 3
 """Lines between where a hunk of a diff begins and the first line that an edit changes, at most."""
 _AGAIN_AT_LEAST: Final = 100
@@ -182,7 +182,7 @@ def _try_all(order: Iterator[Candidate], job: Job, attempt: Attempt) -> Steps[Ca
     return (yield from _fall_back(attempt))
 
 
-def _does(one: Candidate, job: Job, attempt: Attempt, *, seconds: int = 0) -> Steps[bool]:
+def _does(one: Candidate, job: Job, attempt: Attempt, *, seconds: float = 0) -> Steps[bool]:
     """Whether an edit is what is looked for; one that would do for want of a better one is kept."""
     found = yield from _try(one, job.run(seconds=seconds), attempt)
     if found is None:

@@ -30,7 +30,7 @@ def run(
     with_files: bool = False,
     coverage: bool = False,
     stop_at_first: bool = False,
-    seconds: int = 0,
+    seconds: float = 0,
 ) -> Call:
     """A run of a check, or of some of its tests; a test that takes more than these seconds hangs, 0 is the usual."""
     more: dict[str, object] = {"tests": list(tests)} if tests else {}

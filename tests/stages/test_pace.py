@@ -58,6 +58,40 @@ def test_a_test_that_hung_says_nothing_of_how_long_the_others_take() -> None:
     assert patience.test == 10.0
 
 
+def test_at_the_base_a_test_that_hung_there_is_not_waited_for_as_long_again() -> None:
+    hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
+    known = pace(outcome("one", 0.1), hung)
+
+    again = known.patience(BASE, CHECK, [hung.id], at_base=True)
+    with_another = known.patience(BASE, CHECK, [hung.id, CheckId("test_a.py::one")], at_base=True)
+
+    assert again is not None
+    assert with_another is not None
+    assert (again.test, again.command) == (2.0, 26.0)
+    assert with_another.test == 10.0
+
+
+def test_at_the_base_a_test_that_hung_once_and_ended_once_has_its_time() -> None:
+    known = pace(outcome("flips", 120.0, Outcome.FAILED, "plugin.TestTimedOut"))
+    known.saw(
+        BASE, CheckReport(check=CHECK.name, exit_status=0, seconds=0, outcomes=(outcome("flips", 4.0),), complete=True)
+    )
+
+    patience = known.patience(BASE, CHECK, [CheckId("test_a.py::flips")], at_base=True)
+
+    assert patience is not None
+    assert patience.test == 40.0
+
+
+def test_where_the_others_take_long_at_the_base_so_may_one_that_hung() -> None:
+    hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
+
+    patience = pace(outcome("slow", 0.8), hung).patience(BASE, CHECK, [hung.id], at_base=True)
+
+    assert patience is not None
+    assert patience.test == 8.0
+
+
 def test_in_a_hurry_a_test_has_five_times_what_it_took() -> None:
     known = pace(outcome("quick", 0.01), outcome("slow", 1.5))
 

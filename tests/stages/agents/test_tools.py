@@ -263,10 +263,10 @@ def test_run_passes_its_wishes_on() -> None:
 def test_run_in_a_hurry_passes_the_seconds_on() -> None:
     workspace = TreeInMemory()
 
-    for seconds in (2, 0):
+    for seconds in (2, 0.4, 0):
         use(workspace, "run", check="pytest", tests=[RED], seconds=seconds)
 
-    assert workspace.hurries == [2.0, 1.0]
+    assert workspace.hurries == [2.0, 0.4, 0.2]
 
 
 # --- hostile calls ---------------------------------------------------------------------------------------------------
@@ -341,6 +341,11 @@ def test_a_binary_file_is_neither_read_nor_edited() -> None:
         ({"type": "string", "enum": ["a", "b"]}, "c", "one of a, b"),
         ({"type": "integer"}, True, "integer expected, not bool"),
         ({"type": ["integer", "null"]}, "x", "integer or null expected, not str"),
+        ({"type": "number"}, "1", "number expected, not str"),
+        ({"type": "number"}, False, "number expected, not bool"),
+        ({"type": "number"}, float("nan"), "a number of at most 1000000000000000"),
+        ({"type": "number"}, float("inf"), "a number of at most 1000000000000000"),
+        ({"type": "integer"}, 10**400, "a number of at most 1000000000000000"),
     ],
 )
 def test_a_mismatch_names_what_was_expected(schema: dict[str, Any], value: object, reason: str) -> None:

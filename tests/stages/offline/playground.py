@@ -88,7 +88,7 @@ class Playground:
         tests: Sequence[str] = (),
         coverage: bool = False,
         stop_at_first: bool = False,
-        seconds: int = 0,
+        seconds: float = 0,
     ) -> str:
         if missing := [test for test in tests if test not in self.tests()]:
             return f"run {check}: exit 4, 0 tests: 0 passed, 0 failed, 0 skipped\n| no such test: {missing[0]}"
