@@ -8,9 +8,10 @@ from typing import Final
 
 from stages.agents.embedded import Call, call
 from stages.offline.account import clues, hints, names_at_fault, traceback_lines
+from stages.offline.behind import files_behind
 from stages.offline.body import Body
 from stages.offline.candidate import Candidate
-from stages.offline.job import FILES_AT_MOST, Job, job_of, look
+from stages.offline.job import FILES_AT_MOST, Base, Job, job_of, look
 from stages.offline.lessons import Taught, taught
 from stages.offline.paths import is_test_file
 from stages.offline.ranking import Suspicion, ranked
@@ -122,9 +123,8 @@ def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tu
         sound = []
     guards = [test for test in body.held_tests if test not in body.red]
     job = job_of(body, (*guards, *sound), base.related)
-    # What fails before it runs any line of ours is looked for by its name.
     named = names_at_fault(base.account)
-    paths = base.files(body.files) or (yield from files_that_define(named))[:FILES_AT_MOST]
+    paths = base.files(body.files) or (yield from _files_without_coverage(body, job, base, named))
     texts = yield from read_files(paths)
     sources = programs(texts, hints(body.ticket, base.account), focused(texts, base.red_lines))
     suspicion = Suspicion(sources, base.hits, traceback_lines(base.account, list(texts)), named)
@@ -132,6 +132,13 @@ def _search(body: Body, job: Job, lessons: Taught, attempt: Attempt) -> Steps[tu
     start = next((place + 1 for place, one in enumerate(order) if _is_held(one, body)), 0)
     attempt.at_most = max(_AGAIN_AT_LEAST, attempt.at_most - start) if start else attempt.at_most
     return job, (yield from _try_all(_in_turn(order, start, lessons, body), job, attempt))
+
+
+def _files_without_coverage(body: Body, job: Job, base: Base, named: Sequence[str]) -> Steps[list[str]]:
+    """What fails before it runs any line of ours, or in a check that tells no lines, is looked for by its names."""
+    define = yield from files_that_define(named)
+    behind = (yield from files_behind(job.tests, f"{base.account}\n{body.ticket}")) if base.tests else []
+    return list(dict.fromkeys((*define, *behind)))[:FILES_AT_MOST]
 
 
 def _in_turn(order: Sequence[Candidate], start: int, lessons: Taught, body: Body) -> Iterator[Candidate]:
