@@ -86,7 +86,7 @@ class Attempts:
                     self._record_pass(patch, number)
                     refused = self._sent_back(patch, report, number)
                     if refused is None:
-                        self._stand(workspace, found)
+                        workspace.place(found.reproduction)
                         seen = seen_of(report, verdict)
                         self._conclusion.publish(case, self._version, workspace, patch, seen, attempt=number)
                         return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Final, Protocol
 
 from stages.errors import Refused
 
+FULL_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 READ_AT_MOST: Final = 8 * 1024 * 1024  # bytes of one file
 
 
@@ -39,6 +41,13 @@ def name_of(entry: bytes) -> str | None:
         return entry.split(b"\t", 1)[1].decode()
     except UnicodeDecodeError:
         return None
+
+
+def blobs_of(listing: bytes) -> dict[str, str]:
+    """Ids of the regular files of a listing (`ls-tree -r -z`), by path; names that are not UTF-8 are left out."""
+    regular = [entry for entry in listing.split(b"\0") if entry.startswith(b"100")]
+    named = ((name_of(entry), entry) for entry in regular)
+    return {name: entry.split(b"\t", 1)[0].split()[2].decode() for name, entry in named if name is not None}
 
 
 def read_all(run: Run, listed: Iterable[bytes], wanted: Callable[[str, int], bool]) -> dict[str, bytes]:

@@ -8,9 +8,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from memory.types import CommitId
+from stages.blobs import blobs_of
 from stages.diff import ATTRIBUTES, changed, compare
 from stages.errors import DoesNotFit, Refused
 from stages.git import Git, GitFailed
@@ -33,6 +35,10 @@ __pycache__/
 node_modules/
 """
 _SHA1_DIGITS = 40  # of an id; SHA-256 has 64
+_MODES_STAY = {"core.fileMode": "false"}  # of files that are known; others are not executable
+_UPDATE = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+_SETTINGS = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+_SETTINGS_OF_SHA256 = _SETTINGS.replace("= 0", "= 1") + "[extensions]\n\tobjectformat = sha256\n"
 
 
 class Clone:
@@ -44,123 +50,132 @@ class Clone:
     def __init__(self, folder: Path, base: CommitId) -> None:
         self.git_dir, self.tree, self.base = folder / "git", folder / "tree", base
         self._git = Git(folder=folder, git_dir=self.git_dir, work_tree=self.tree)
-        self._written = replace(self._git, index=self.git_dir / "written.index")
+        # The index of the base is never changed, and holds no time stamp of any file.
+        self._base_index, self._written_index = self.git_dir / "base.index", self.git_dir / "written.index"
+        self._written = replace(self._git, index=self._written_index)
 
     @classmethod
     def make(cls, source: Git, base: CommitId, folder: Path) -> Clone:
         """Take the objects of exactly one commit over, nothing else: no parent, ref, remote, reflog or alternate."""
         clone = cls(folder, base)
         clone.tree.mkdir(parents=True)
-        clone.git_dir.mkdir(mode=0o700)
-        kind = "sha1" if len(base) == _SHA1_DIGITS else "sha256"
-        Git(folder=folder).run(
-            "init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(clone.git_dir)
-        )
-        objects = source.run("rev-list", "--objects", "--no-walk", "--no-object-names", base)
-        source.run("pack-objects", "-q", "--window=0", str(clone.git_dir / "objects" / "pack" / "pack"), stdin=objects)
-        (clone.git_dir / "shallow").write_text(f"{base}\n")  # its parents are not here
-        (clone.git_dir / "info").mkdir()
-        (clone.git_dir / "info" / "exclude").write_text(_LEFT_BEHIND)
-        (clone.git_dir / "info" / "attributes").write_text(ATTRIBUTES)
-        (clone.git_dir / "HEAD").write_text(f"{base}\n")  # no branch
+        clone._lay_out()
+        pack = str(clone.git_dir / "objects" / "pack" / "pack")
+        source.run("pack-objects", "-q", "--revs", "--window=0", pack, stdin=f"--shallow {base}\n{base}\n".encode())
+        replace(clone._git, index=clone._base_index).run("read-tree", base)
         return clone
+
+    def _lay_out(self) -> None:
+        """What `git init` makes, without asking anything of this machine, and with our own rules."""
+        self.git_dir.mkdir(mode=0o700)
+        for folder in ("objects/pack", "refs", "info"):
+            (self.git_dir / folder).mkdir(parents=True)
+        sha1 = len(self.base) == _SHA1_DIGITS
+        (self.git_dir / "config").write_text(_SETTINGS if sha1 else _SETTINGS_OF_SHA256)
+        (self.git_dir / "shallow").write_text(f"{self.base}\n")  # its parents are not here
+        (self.git_dir / "info" / "exclude").write_text(_LEFT_BEHIND)
+        (self.git_dir / "info" / "attributes").write_text(ATTRIBUTES)
+        (self.git_dir / "HEAD").write_text(f"{self.base}\n")  # no branch
 
     # --- the tree ----------------------------------------------------------------------------------------------------
 
     def check_out(self) -> None:
         """Forget what was written, and fill the tree, which must be empty, with the base commit."""
-        self._written.run("read-tree", self.base)
+        shutil.copyfile(self._base_index, self._written_index)
         self._written.run("checkout-index", "--all", "--force", "--quiet")
 
     def put(self, paths: Iterable[str]) -> None:
         """Write these files into the tree, as they were written last."""
-        listed = "".join(f"{path}\0" for path in paths).encode()
-        self._written.run("checkout-index", "--force", "--quiet", "-z", "--stdin", stdin=listed)
+        self._written.run("checkout-index", "--force", "--quiet", "-z", "--stdin", stdin=_listed(paths))
 
     def files_at_base(self) -> tuple[str, ...]:
         """Paths of the regular files at the base; names that are not UTF-8 are left out."""
-        entries = self._git.run("ls-tree", "-r", "-z", self.base).split(b"\0")
-        return tuple(name for entry in entries if entry.startswith(b"100") and (name := _name(entry)))
+        return tuple(self._blobs)
 
     def at_base(self, path: str) -> bytes | None:
         """A file's content at the base; None where there is no regular file."""
-        entry = self._git.run("ls-tree", "-z", self.base, "--", path).split(b"\0")[0]
-        if not entry.startswith(b"100") or _name(entry) != path:
-            return None
-        return self._git.run("cat-file", "blob", entry.split(b"\t")[0].split(b" ")[2].decode())
+        blob = self._blobs.get(path)
+        return None if blob is None else self._git.run("cat-file", "blob", blob)
+
+    @cached_property
+    def _blobs(self) -> dict[str, str]:
+        """Ids of the regular files at the base, by path."""
+        return blobs_of(self._git.run("ls-tree", "-r", "-z", self.base))
 
     # --- what was written --------------------------------------------------------------------------------------------
 
     def write(self, contents: Mapping[str, bytes | None]) -> None:
-        """Count these files as written; None is a file taken away."""
-        modes = self._modes(contents)
-        blobs = self._keep([data for data in contents.values() if data is not None])
-        # Files that go are named first: one may stand where a folder of another must be.
-        entries = [f"0 {'0' * len(self.base)}\t{path}\0" for path, data in contents.items() if data is None]
-        entries += [
-            f"{modes.get(path, '100644')} {next(blobs)}\t{path}\0"
-            for path, data in contents.items()
-            if data is not None
-        ]
-        self._written.run("update-index", "--replace", "-z", "--index-info", stdin="".join(entries).encode())
+        """Count these files as written; None is a file taken away. A file that was there keeps its mode."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for path, data in contents.items():
+                if data is not None:
+                    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / path).write_bytes(data)
+            # A file whose place a folder took goes with what is written in that folder.
+            gone = [path for path, data in contents.items() if data is None and not (folder / path).exists()]
+            written = [path for path, data in contents.items() if data is not None]
+            # Not from the tree itself: what runs there may have changed these files since.
+            index = replace(self._written, folder=folder, work_tree=folder, settings=_MODES_STAY)
+            said = index.try_to(*_UPDATE, stdin=_listed([*gone, *written]))
+        if said.status != 0 or said.message:  # a name that it does not take it passes over, with a word
+            raise GitFailed(verb=_UPDATE[0], status=said.status, message=said.message)
 
     def absorb(self) -> None:
         """Count everything in the tree that is not ignored as written. Raises Refused where git cannot take it."""
-        self._take_tree(self._written)
+        shutil.copyfile(self._base_index, self._written_index)
+        self._add_tree(self._written_index)
 
     def apply(self, patch: Patch) -> tuple[FileChange, ...]:
         """Count a patch as written, and give what changed by it. Raises Refused where it does not fit."""
-        before = self._written.run("write-tree").decode().strip()
+        before = self.base if self._is_unwritten() else self._written.run("write-tree").decode().strip()
         try:
             self._written.run("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch.diff.encode())
         except GitFailed as error:
             raise DoesNotFit(reason=error.fields["message"]) from error
-        return changed(self._git, before, self._written.run("write-tree").decode().strip())
+        return changed(self._beside_tree(self._written_index), before)
 
     def patch(self, *, touched_only: bool, without: str = "") -> Patch:
         """The diff from the base to what was written, or to the whole tree; the path `without` is left out."""
-        with self._copy_of_index() as index:
-            if not touched_only:
-                self._take_tree(index)
-            if without:
-                index.run("update-index", "--force-remove", "-z", "--stdin", stdin=f"{without}\0".encode())
-            tree = index.run("write-tree").decode().strip()
-        return compare(self._git, self.git_dir, f"{self.base}^{{tree}}", tree)
+        if touched_only:
+            return self._patch_of(self._written_index, without)
+        with self._copy_of(self._base_index) as index:
+            self._add_tree(index)
+            return self._patch_of(index, without)
+
+    def _patch_of(self, index: Path, without: str) -> Patch:
+        patch = compare(self._beside_tree(index), self.git_dir, self.base)
+        if without not in patch.paths:
+            return patch
+        with self._copy_of(index) as other:
+            git = replace(self._git, index=other)
+            git.run("update-index", "--force-remove", "-z", "--stdin", stdin=_listed([without]))
+            return compare(self._beside_tree(other), self.git_dir, self.base)
+
+    def _is_unwritten(self) -> bool:
+        """False also where it was written and taken back."""
+        return self._written_index.read_bytes() == self._base_index.read_bytes()
+
+    def _beside_tree(self, index: Path) -> Git:
+        """Git where it finds no file of the tree that it could take for what the index holds."""
+        return replace(self._git, folder=self.git_dir, work_tree=None, index=index)
 
     @contextmanager
-    def _copy_of_index(self) -> Iterator[Git]:
+    def _copy_of(self, index: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(dir=self.git_dir) as folder:
-            shutil.copyfile(self.git_dir / "written.index", Path(folder) / "index")
-            yield replace(self._git, index=Path(folder) / "index")
+            yield shutil.copyfile(index, Path(folder) / "index")
 
-    def _take_tree(self, index: Git) -> None:
+    def _add_tree(self, index: Path) -> None:
+        """`index` is as the base: without time stamps in it none can be forged to equal them, every file is hashed."""
         _remove_git_folders(self.tree)
-        # Read anew: without time stamps in the index none can be forged to equal them, every file is hashed.
-        index.run("read-tree", self.base)
         try:
-            replace(index, folder=self.tree).run("add", "--all", "--", ".")
+            replace(self._git, folder=self.tree, index=index).run("add", "--all", "--", ".")
         except GitFailed as error:
             raise Refused(reason=f"the tree cannot be read: {error.fields['message']}") from error
 
-    def _keep(self, contents: list[bytes]) -> Iterator[str]:
-        """Ids of the blobs, stored."""
-        with tempfile.TemporaryDirectory() as folder:
-            for number, data in enumerate(contents):
-                (Path(folder) / str(number)).write_bytes(data)
-            names = "".join(f"{folder}/{number}\n" for number in range(len(contents)))
-            stored = self._git.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names.encode())
-        return iter(stored.decode().split())
 
-    def _modes(self, paths: Iterable[str]) -> dict[str, str]:
-        listed = self._written.run("ls-files", "-s", "-z", "--", *paths).split(b"\0")
-        return {name: entry[:6].decode() for entry in listed if entry.startswith(b"100") and (name := _name(entry))}
-
-
-def _name(entry: bytes) -> str:
-    try:
-        return entry.split(b"\t", 1)[1].decode()
-    except UnicodeDecodeError:
-        return ""
+def _listed(paths: Iterable[str]) -> bytes:
+    return "".join(f"{path}\0" for path in paths).encode()
 
 
 def _remove_git_folders(tree: Path) -> None:

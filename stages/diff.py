@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 import tempfile
 from collections.abc import Iterable
@@ -17,36 +18,45 @@ DIFF_AT_MOST: Final = 8 * 1024 * 1024  # bytes; a longer diff is not kept, only 
 # Of highest precedence, so that no `.gitattributes` of the tree can run a filter, change bytes or hide a diff.
 ATTRIBUTES: Final = "* -text -eol -crlf -ident -filter -working-tree-encoding -export-subst !diff !merge !whitespace\n"
 
+_LISTED: Final = ("-z", "--no-renames", "--raw", "--numstat", "--no-ext-diff")
+_END_OF_LIST: Final = b"\0\0"  # no name is empty
+
 _RAW = re.compile(rb":(\d{6}) (\d{6}) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*")
 _COUNTED = re.compile(rb"(\d+|-)\t(\d+|-)\t(.*)", re.DOTALL)
 _SECTION = re.compile(rb"^diff --git ", re.MULTILINE)
 _ODD = re.compile(rb"[^A-Za-z0-9_./-]")
 
 
-def compare(git: Git, git_dir: Path, old: str, new: str) -> Patch:
-    """The patch that makes `new` of `old`. Content that is not UTF-8 travels as git's binary form."""
-    raw, files = _changed(git, old, new)
+def compare(git: Git, git_dir: Path, old: str, new: str = "") -> Patch:
+    """The patch that makes `new`, or else what the index of `git` holds, of `old`.
+
+    Content that is not UTF-8 travels as git's binary form.
+    """
     attributes = git_dir / "info" / "attributes"
-    try:
-        diff = _diff(git, old, new)
-        if odd := _not_utf8(diff, files):
+    listed, diff = _listed_with_diff(git, old, new)
+    raw, files = _read(listed)
+    if odd := _not_utf8(diff, files):
+        try:
             attributes.write_bytes(ATTRIBUTES.encode() + b"".join(_binary(raw[number]) for number in odd))
             files = tuple(replace(file, binary=file.binary or number in odd) for number, file in enumerate(files))
-            diff = _diff(git, old, new)
-    finally:
-        attributes.write_text(ATTRIBUTES)
+            _, diff = _listed_with_diff(git, old, new)
+        finally:
+            attributes.write_text(ATTRIBUTES)
     if diff is None:
         return Patch(diff="", files=files, cut=True)
     return Patch(diff=diff.decode(), files=files)
 
 
-def changed(git: Git, old: str, new: str) -> tuple[FileChange, ...]:
-    """The files that differ. A name that is not UTF-8 is written with backslashes, which no policy lets pass."""
-    return _changed(git, old, new)[1]
+def changed(git: Git, old: str) -> tuple[FileChange, ...]:
+    """The files that differ from `old` in the index of `git`.
+
+    A name that is not UTF-8 is written with backslashes, which no policy lets pass.
+    """
+    return _read(git.run("diff-index", "--cached", *_LISTED, old))[1]
 
 
-def _changed(git: Git, old: str, new: str) -> tuple[list[bytes], tuple[FileChange, ...]]:
-    listed = git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", "--no-ext-diff", old, new)
+def _read(listed: bytes) -> tuple[list[bytes], tuple[FileChange, ...]]:
+    """Names as they are, and the changes."""
     raw, counts, pieces = (
         list[tuple[bytes, bytes, bytes, bytes]](),
         dict[bytes, tuple[bytes, bytes]](),
@@ -76,13 +86,19 @@ def _change(name: bytes, status: bytes, modes: tuple[bytes, bytes], counted: tup
     )
 
 
-def _diff(git: Git, old: str, new: str) -> bytes | None:
-    """None when it is too long to keep."""
+def _listed_with_diff(git: Git, old: str, new: str) -> tuple[bytes, bytes | None]:
+    """What differs, and how; the second is None when it is too long to keep."""
+    verb, sides = (("diff-tree", "-r"), (old, new)) if new else (("diff-index", "--cached"), (old,))
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "diff"
-        options = ("--no-renames", "--binary", "--no-ext-diff", "--no-textconv", "--no-color", "--unified=3")
-        git.run("diff-tree", "-r", "-p", *options, f"--output={output}", old, new)
-        return output.read_bytes() if output.stat().st_size <= DIFF_AT_MOST else None
+        options = ("-p", "--binary", "--no-textconv", "--no-color", "--unified=3")
+        git.run(*verb, *_LISTED, *options, f"--output={output}", *sides)
+        if output.stat().st_size == 0:
+            return b"", b""
+        with output.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as written:
+            end = written.find(_END_OF_LIST)
+            begin = end + len(_END_OF_LIST)
+            return written[:end], written[begin:] if len(written) - begin <= DIFF_AT_MOST else None
 
 
 def _not_utf8(diff: bytes | None, files: Iterable[FileChange]) -> frozenset[int]:

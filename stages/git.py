@@ -104,6 +104,11 @@ class Git:
         said = self._execute(verb, arguments, stdin, "")
         return said.output if said.status == 0 else None
 
+    def line(self, verb: str, *arguments: str) -> str | None:
+        """The line that git wrote, or None when it said no. Raises GitMissing."""
+        said = self.ask(verb, *arguments)
+        return None if said is None else os.fsdecode(said).rstrip("\n")
+
     def try_to(self, verb: str, *arguments: str, stdin: bytes = b"", dates: str = "") -> Said:
         """How it ended, well or not. Raises GitMissing, and Parked when the disk is full."""
         said = self._execute(verb, arguments, stdin, dates)

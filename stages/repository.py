@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.types import CommitId, RepositoryId
-from stages.blobs import READ_AT_MOST, inside, name_of, read_all, readable
-from stages.errors import DoesNotFit
+from stages.blobs import FULL_ID, READ_AT_MOST, blobs_of, inside, read_all, readable
+from stages.branches import Branches
 from stages.faults import (
     BadBranchName,
     BareRepository,
@@ -49,12 +48,9 @@ __all__ = [
 ]
 
 
-_FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@~^-]{0,199}")
-_BRANCH = re.compile(r"(?!.*(?:\.\.|//|/\.|\.lock(?:/|$)|\.(?:/|$)))[A-Za-z0-9][A-Za-z0-9_./-]{0,198}[A-Za-z0-9_-]")
 _RUNS_A_PROGRAM = r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver)$"
 _ORIGINS_AT_MOST = 8  # clones of clones
-_SUFFIXES_AT_MOST = 100
 
 
 class Repository:
@@ -62,6 +58,7 @@ class Repository:
 
     def __init__(self, folder: Path, git: Git) -> None:
         self.folder, self._git = folder, git
+        self._listed: tuple[str, Mapping[str, str]] = "", {}
 
     @classmethod
     def open(cls, path: Path) -> Repository:
@@ -71,15 +68,19 @@ class Repository:
         """
         git = _existing(path)
         # As nearly always: one process tells that there is a tree, and a commit.
-        told = os.fsdecode(git.ask("rev-parse", "--show-toplevel", "HEAD^{commit}") or b"").rstrip("\n")
-        top, _, commit = told.rpartition("\n")
-        if _FULL_ID.fullmatch(commit) and git.folder.is_relative_to(top):
-            return cls(Path(top), replace(git, folder=Path(top)))
+        told = git.ask("rev-parse", "--show-toplevel", "--git-common-dir", "HEAD^{commit}") or b""
+        match os.fsdecode(told).split("\n"):
+            case [top, common, commit, ""] if FULL_ID.fullmatch(commit) and git.folder.is_relative_to(top):
+                repository = cls(Path(top), replace(git, folder=Path(top)))
+                repository._common = os.path.realpath(git.folder / common)
+                return repository
         repository = cls._find(path)
-        if repository._line("rev-parse", "--is-bare-repository") == "true":
+        if repository._git.line("rev-parse", "--is-bare-repository") == "true":
             raise BareRepository(path=path)
-        if repository._line("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
-            if repository._line("for-each-ref", "--count=1") or repository._line("rev-parse", "--verify", "HEAD"):
+        if repository._git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+            if repository._git.line("for-each-ref", "--count=1") or repository._git.line(
+                "rev-parse", "--verify", "HEAD"
+            ):
                 raise UnreadableRepository(path=path, message="HEAD names no commit")
             raise EmptyRepository(path=path)
         return repository
@@ -108,7 +109,7 @@ class Repository:
         last repository on the way is the identity.
         """
         seen, here = [self._common], self
-        while len(seen) <= _ORIGINS_AT_MOST and (url := here._line("config", "--get", "remote.origin.url")):
+        while len(seen) <= _ORIGINS_AT_MOST and (url := here._git.line("config", "--get", "remote.origin.url")):
             path = local_path(url)
             if path is None:
                 return remote_id(url)
@@ -124,19 +125,19 @@ class Repository:
     @property
     def default_branch(self) -> str:
         """What `origin` calls its main branch, else the only branch, else `main` or `master`, else what HEAD names."""
-        remote = self._line("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+        remote = self._git.line("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
         if remote:
             return remote.removeprefix("origin/")
-        branches = (self._line("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads") or "").split("\n")
+        branches = (self._git.line("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads") or "").split("\n")
         if len(branches) == 1 and branches[0]:
             return branches[0]
         known = [name for name in ("main", "master") if name in branches]
-        return known[0] if known else self._line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
+        return known[0] if known else self._git.line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
 
     @property
     def detached(self) -> bool:
         """True when a commit is checked out and no branch."""
-        return self._line("symbolic-ref", "--quiet", "HEAD") is None
+        return self._git.line("symbolic-ref", "--quiet", "HEAD") is None
 
     def resolve(self, ref: str | None = None) -> CommitId:
         """The commit that a branch, tag or id names; what is checked out when None. Raises UnknownRevision."""
@@ -144,9 +145,11 @@ class Repository:
         if not _REF.fullmatch(name):
             raise UnknownRevision(ref=repr(name[:80]))
         # A branch goes before a tag of its name, and an id before both.
-        names = [name] if name == "HEAD" or _FULL_ID.fullmatch(name) else [f"refs/heads/{name}", name, f"origin/{name}"]
+        names = [name] if name == "HEAD" or FULL_ID.fullmatch(name) else [f"refs/heads/{name}", name, f"origin/{name}"]
         for candidate in names:
-            if found := self._line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{candidate}^{{commit}}"):
+            if found := self._git.line(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{candidate}^{{commit}}"
+            ):
                 return CommitId(found)
         raise UnknownRevision(ref=name)
 
@@ -172,14 +175,12 @@ class Repository:
 
     def blob(self, commit: CommitId, path: str) -> str | None:
         """Id of the regular file's content at a commit; None when there is none."""
-        entry = self._entry(commit, path)
-        return entry and entry[0]
+        return self._blobs(commit).get(inside(path))
 
     def files(self, commit: CommitId, folder: str = "") -> tuple[str, ...]:
         """Paths of the regular files at a commit, below `folder`; names that are not UTF-8 are left out."""
-        below = () if folder in ("", ".") else ("--", inside(folder) + "/")
-        entries = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *below).split(b"\0")
-        return tuple(name for entry in entries if entry.startswith(b"100") and (name := name_of(entry)) is not None)
+        below = "" if folder in ("", ".") else inside(folder) + "/"
+        return tuple(path for path in self._blobs(commit) if path.startswith(below))
 
     def tracked(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Those of these paths that are checked out from git as files, links or submodules."""
@@ -198,6 +199,15 @@ class Repository:
         listed = self._run("ls-tree", "-r", "-l", "-z", "--full-tree", commit, *below).split(b"\0")
         return read_all(self._run, listed, lambda path, size: path.endswith(ending) and readable(path, size))
 
+    def _blobs(self, commit: CommitId) -> Mapping[str, str]:
+        """Ids of the regular files at a commit, by path; that of the last one is kept, for a commit never changes."""
+        at, blobs = self._listed
+        if at != commit:
+            blobs = blobs_of(self._run("ls-tree", "-r", "-z", "--full-tree", commit))
+            if FULL_ID.fullmatch(commit):
+                self._listed = commit, blobs
+        return blobs
+
     def _entry(self, commit: CommitId, path: str) -> tuple[str, int] | None:
         listed = self._run("ls-tree", "-l", "-z", "--full-tree", commit, "--", inside(path)).split(b"\0")[0]
         if not listed.startswith(b"100"):  # symbolic links and submodules are not followed
@@ -208,77 +218,20 @@ class Repository:
     # --- branches ----------------------------------------------------------------------------------------------------
 
     def publish(self, branch: str, workspace: Workspace, patch: Patch, message: str) -> tuple[str, CommitId]:
-        """Make a branch with one commit: the workspace's base with the patch and the frozen reproduction.
-
-        Gives the branch's name, with `-2` and so on when the name is taken by another history, and the commit.
-        Publishing the same again gives the same branch. Raises BadBranchName, BranchTaken, Refused.
-        """
-        if not _BRANCH.fullmatch(branch) or branch.upper() == "HEAD" or _FULL_ID.fullmatch(branch):
-            raise BadBranchName(branch=repr(branch[:80]))
-        tree = self._tree_with(workspace, patch)
-        for number in range(1, _SUFFIXES_AT_MOST):
-            name = branch if number == 1 else f"{branch}-{number}"
-            taken = self._line("rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
-            if taken is None:
-                return name, self._make_branch(name, tree, workspace.base, message)
-            if self._line("show", "-s", "--format=%P %T", taken) == f"{workspace.base} {tree}":
-                return name, CommitId(taken)
-        raise BranchTaken(branch=branch, message=f"{_SUFFIXES_AT_MOST} of that name are there already")
+        """Make a branch with one commit: what `Branches.publish` says."""
+        return self._branches.publish(branch, workspace, patch, message)
 
     def successor(self, commit: CommitId, parent: CommitId, dated: str) -> CommitId:
-        """A commit with the tree and the message of `commit` on top of `parent`.
-
-        `commit` itself where it stands there, and `parent` where it has this tree already. What `commit` stands on is
-        a second parent where `parent` does not hold it. `dated`, as git writes dates, makes it the same each time.
-        """
-        base = self._line("rev-parse", "--verify", "--quiet", f"{commit}^")
-        if base == parent:
-            return commit
-        held = base is None or self._git.ask("merge-base", "--is-ancestor", base, parent) is not None
-        tree = self._run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
-        if held and self._line("rev-parse", "--verify", "--quiet", f"{parent}^{{tree}}") == tree:
-            return parent
-        message = self._run("show", "-s", "--format=%B", commit)
-        parents = ("-p", parent) if held else ("-p", parent, "-p", str(base))
-        made = self._git.run("commit-tree", *parents, "-F", "-", tree, stdin=message, dates=dated)
-        return CommitId(made.decode().strip())
+        """A commit with the tree and the message of `commit` on top of `parent`: what `Branches.successor` says."""
+        return self._branches.successor(commit, parent, dated)
 
     def contains(self, commit: CommitId, patch: Patch) -> bool:
         """True when the patch is in that commit: it can be taken back there. An empty or cut patch is in none."""
-        if not patch.diff:
-            return False
-        with tempfile.TemporaryDirectory() as folder:
-            git = replace(self._git, index=Path(folder) / "index")
-            git.run("read-tree", commit)
-            # Without the last option a hunk that began in line 1 would have to begin there for ever.
-            back = ("apply", "--cached", "--check", "--reverse", "--whitespace=nowarn", "--unidiff-zero", "-")
-            return git.ask(*back, stdin=patch.diff.encode()) is not None
+        return self._branches.contains(commit, patch)
 
-    def _tree_with(self, workspace: Workspace, patch: Patch) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            git = replace(self._git, index=Path(folder) / "index")
-            git.run("read-tree", workspace.base)
-            if patch.diff:
-                try:
-                    git.run("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch.diff.encode())
-                except GitFailed as error:
-                    raise DoesNotFit(reason=error.fields["message"]) from error
-            shown = workspace.reproduction
-            if shown is not None and shown.path:
-                blob = git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=shown.text.encode())
-                entry = b"100644 " + blob.strip() + b"\t" + shown.path.encode() + b"\0"
-                git.run("update-index", "-z", "--index-info", stdin=entry)
-            return git.run("write-tree").decode().strip()
-
-    def _make_branch(self, name: str, tree: str, base: CommitId, message: str) -> CommitId:
-        text = "\n".join(message.splitlines()) + "\n"
-        commit = self._run("commit-tree", "-p", base, "-F", "-", tree, stdin=text.encode()).decode().strip()
-        try:
-            # The old value says: only if there is none. Two publishers cannot overwrite each other.
-            self._git.run("update-ref", f"refs/heads/{name}", commit, "0" * len(commit))
-        except GitFailed as error:
-            raise BranchTaken(branch=name, message=error.fields["message"]) from error
-        return CommitId(commit)
+    @property
+    def _branches(self) -> Branches:
+        return Branches(self._git, self._run)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -296,10 +249,6 @@ class Repository:
             return self._git.run(verb, *arguments, stdin=stdin)
         except GitFailed as error:
             raise UnreadableRepository(path=self.folder, message=error.fields["message"]) from error
-
-    def _line(self, verb: str, *arguments: str) -> str | None:
-        said = self._git.ask(verb, *arguments)
-        return None if said is None else os.fsdecode(said).rstrip("\n")
 
 
 def _existing(path: Path) -> Git:

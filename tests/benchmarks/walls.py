@@ -26,6 +26,7 @@ from typing import Final
 
 from memory.text import one_line
 from memory.types import CommitId
+from stages.branches import _BRANCH
 from stages.clone import Clone
 from stages.errors import Refused
 from stages.installs import detect_installs
@@ -33,7 +34,7 @@ from stages.origin import remote_id
 from stages.patch import Patch
 from stages.paths import plain
 from stages.protected import is_entry_point, is_protected
-from stages.repository import _BRANCH, _REF, Repository
+from stages.repository import _REF, Repository
 from stages.sandbox import Command, Host, Sandbox
 from stages.sandbox.bubblewrap import Bubblewrap
 from stages.sandbox.proxy_request import _ADDRESS, _HEADER, _LINE

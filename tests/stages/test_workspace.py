@@ -160,6 +160,22 @@ def test_a_work_tree_and_a_shallow_clone_can_be_sources(tmp_path: Path) -> None:
         assert spaces.make(opened, opened.resolve(), f"n{number}").read(CART)
 
 
+def test_what_a_source_keeps_to_be_faster_brings_no_other_commit(tmp_path: Path) -> None:
+    repository = make(tmp_path / "repository")
+    middle = commit(repository.folder, {CART: FIXED})
+    commit(repository.folder, {CART: f"{FIXED}# later\n"})
+    git(repository.folder, "repack", "-adqb")
+    git(repository.folder, "commit-graph", "write", "--reachable")
+
+    space = Workspaces(tmp_path / "work", checks()).make(repository, middle, "one")
+
+    trusted = Git(folder=space.tree, git_dir=space.tree.parent / "git")
+    held = trusted.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").decode().split()
+    listed = git(repository.folder, "rev-list", "--objects", "--no-walk", "--no-object-names", middle).split()
+    assert sorted(held) == sorted(listed)
+    assert trusted.run("fsck", "--strict") == b""
+
+
 def test_a_commit_that_is_not_whole_is_told(tmp_path: Path) -> None:
     repository = make(tmp_path / "repository")
     blob = git(repository.folder, "rev-parse", f"HEAD:{CART}")
@@ -268,6 +284,45 @@ def test_a_file_keeps_its_mode_when_it_is_written(tmp_path: Path) -> None:
     space.write("run.sh", b"#!/bin/sh\necho\n")
 
     assert [(file.old_mode, file.new_mode) for file in space.patch().files] == [("100755", "100755")]
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_a_file_and_a_folder_of_one_name_take_turns(tmp_path: Path, saved: bool) -> None:
+    space = workspace(tmp_path, {"a": "file", "b/c": "in a folder"})
+    space.remove("a")
+    space.write("a/b", b"in a folder")
+    space.remove("b/c")
+    (space.tree / "b").rmdir()
+    space.write("b", b"file")
+    space.write("d", b"file")
+    if saved:
+        assert "d" in space.patch().paths
+    space.remove("d")
+    space.write("d/e", b"in a folder")
+
+    patch = space.patch()
+
+    assert [(file.path, file.status) for file in patch.files] == [
+        ("a", "D"),
+        ("a/b", "A"),
+        ("b", "A"),
+        ("b/c", "D"),
+        ("d/e", "A"),
+    ]
+
+
+def test_attributes_that_are_written_touch_no_byte_of_what_is_written(tmp_path: Path) -> None:
+    space = workspace(tmp_path, {"a.txt": "one\n"})
+    space.write(".gitattributes", b"*.txt text eol=crlf\n*.id ident\n*.u working-tree-encoding=UTF-16\n")
+    written = {"a.txt": b"one\r\ntwo\n", "b.id": b"$Id: mine $\n", "c.u": b"text\n"}
+    for path, data in written.items():
+        space.write(path, data)
+
+    patch = space.patch()
+
+    space.reset()
+    space.apply(patch)
+    assert {path: space.read(path) for path in written} == written
 
 
 def test_a_change_of_mode_alone_is_seen(tmp_path: Path) -> None:
