@@ -13,6 +13,7 @@ from memory.database import open_database
 from memory.scrub import Scrubber
 from memory.types import CommitId, RepositoryId, Scope, TicketId
 from stages.ticket import Ticket
+from tests.empty_database import lay_empty
 
 SECRET: Final = "correct-horse-battery-9041"
 SCOPE: Final = Scope(installation="local", repository=RepositoryId("github.com/acme/till"))
@@ -32,8 +33,7 @@ class Clock:
 
 
 def make_book(folder: Path, clock: Clock | None = None) -> Book:
-    engine = open_database(folder / "runs.sqlite", busy_seconds=10)
-    upgrade_runs(engine)
+    engine = open_database(lay_empty(folder / "runs.sqlite", upgrade_runs), busy_seconds=10)
     return Book(engine, Scrubber((SECRET,)), now=clock or Clock())
 
 

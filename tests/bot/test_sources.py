@@ -15,6 +15,7 @@ from memory.store import MemoryStore
 from memory.types import MemoryVersion, Scope, Sources
 from stages.errors import Refused
 from stages.repository import READ_AT_MOST, Repository
+from tests.empty_database import lay_empty
 from tests.memory.store_kit import AT, AUTHOR, SHOP
 from tests.stages.repositories import commit, make
 
@@ -45,9 +46,7 @@ class Memory(MemoryStore):
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    engine = open_database(tmp_path / "memory.sqlite")
-    upgrade_memory(engine)
-    return Memory(engine, Scrubber(), AUTHOR)
+    return Memory(open_database(lay_empty(tmp_path / "memory.sqlite", upgrade_memory)), Scrubber(), AUTHOR)
 
 
 def looked(memory: MemoryStore, repository: Repository, notes: str = NOTES) -> MemoryVersion:

@@ -19,6 +19,7 @@ from memory.types import RepositoryId, RunId, Scope
 from stages.agents.limits import Budget, Limits
 from stages.errors import LimitReached, ParkCause, Parked
 from tests.bot.books import walls
+from tests.empty_database import lay_empty
 from tests.fakes import Clock
 
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
@@ -29,8 +30,7 @@ class Day:
 
     def __init__(self, folder: Path) -> None:
         self.path, self.now = folder / "t.sqlite", NOON
-        self.engine = open_database(self.path)
-        upgrade_runs(self.engine)
+        self.engine = open_database(lay_empty(self.path, upgrade_runs))
         self.book = Book(self.engine, Scrubber(), now=lambda: self.now)
 
     def ledger(

@@ -42,6 +42,7 @@ from memory.types import (
     VerifyOutcome,
     Where,
 )
+from tests.empty_database import lay_empty
 
 SHOP = Scope(installation="1", repository=RepositoryId("github.com/acme/shop"))
 COMMIT = CommitId("4be1f0a9" * 5)
@@ -145,11 +146,11 @@ def injection(run: RunId, *, shown: tuple[Record, ...] = (), left_out: tuple[Lef
 
 
 def make_store(file: Path, *secrets: str) -> MemoryStore:
-    engine = open_database(file, busy_seconds=20)
+    engine = open_database(lay_empty(file, upgrade_memory), busy_seconds=20)
     engine.dispose()
     # A killed process loses nothing that the system has taken; waiting for the disk would only make tests slow.
     event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
-    upgrade_memory(engine)
+    upgrade_memory(engine)  # of a file that was there
     return MemoryStore(engine, Scrubber(secrets), AUTHOR)
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from bot.book import Book, upgrade_runs, utc_now
+from bot.book import Book, utc_now
 from bot.engine.durable import Durable, Pace, engine_url
 from bot.engine.leases import Leases, Process
 from bot.engine.outcome import Outcome, Settled, Taking, ToWork
@@ -23,9 +23,10 @@ from bot.forge.types import Account, AccountKind, RepositoryRef
 from bot.job import Job, JobKind, NewJob, Start, StartCause
 from bot.jobs import Jobs
 from bot.log import open_log
-from memory.database import open_database, upgrade_memory
+from memory.database import open_database
 from memory.scrub import Scrubber
 from memory.types import RunId
+from tests.bot.empty_database import lay_empty_database
 
 FAST: Final = Rhythm(beat_seconds=0.1, look_seconds=0.05, leave_seconds=3.0, again=timedelta(), patience=timedelta())
 PACE: Final = Pace(poll_seconds=0.05)
@@ -34,10 +35,7 @@ SECONDS_AT_MOST: Final = 30.0
 
 
 def open_book(home: Path) -> Book:
-    engine = open_database(home / "ticketsmith.sqlite")
-    upgrade_memory(engine)
-    upgrade_runs(engine)
-    return Book(engine, Scrubber(()))
+    return Book(open_database(lay_empty_database(home / "ticketsmith.sqlite")), Scrubber(()))
 
 
 def wish(jobs: Jobs, number: int = 1, *, repository: int = 70, kind: JobKind = JobKind.START, more: str = "") -> None:

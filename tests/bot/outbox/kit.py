@@ -16,6 +16,7 @@ from memory.types import CommitId
 from stages.mirror import Mirror
 from stages.repository import Repository
 from tests.bot.forge.kit import Clock, forge_of, ref_of
+from tests.empty_database import lay_empty
 from tests.github_server.github import GitHub
 from tests.github_server.state import Issue
 
@@ -62,8 +63,7 @@ def post_of(
 ) -> Post:
     clock = clock or Clock()
     forge = forge_of(github, clock)
-    engine = open_database(folder / "runs.sqlite", busy_seconds=10)
-    upgrade_runs(engine)
+    engine = open_database(lay_empty(folder / "runs.sqlite", upgrade_runs), busy_seconds=10)
     scrubber = Scrubber((SECRET,))
     book = Book(engine, scrubber, now=clock)
     outbox = Outbox.of(forge, book, scrubber, me=github.state.bot.id, secret=secret, clock=clock, sleep=clock.sleep)

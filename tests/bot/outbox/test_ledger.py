@@ -17,14 +17,14 @@ from bot.outbox.ledger import Effect, Kind, Ledger, State
 from bot.outbox.marker import Markers, carries_marker, key_in, marked
 from memory.database import open_database
 from memory.scrub import Scrubber
+from tests.empty_database import lay_empty
 
 REF = RepositoryRef(installation=71, id=1, full_name="acme/till")
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    engine = open_database(tmp_path / "runs.sqlite", busy_seconds=10)
-    upgrade_runs(engine)
+    engine = open_database(lay_empty(tmp_path / "runs.sqlite", upgrade_runs), busy_seconds=10)
     return Ledger(Book(engine, Scrubber(())))
 
 
