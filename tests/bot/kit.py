@@ -173,14 +173,15 @@ def silent() -> Progress:
 
 @dataclass
 class Bed:
-    """A repository with its home, and the program over it. `again` gives what a new process would have."""
+    """A repository with its home, and the program over it. One that is there already is taken as it is."""
 
     folder: Path
     files: Mapping[str, str] = field(default_factory=lambda: dict(SHOP))
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.repository = make(self.folder / "shop", self.files)
+        shop = self.folder / "shop"
+        self.repository = Repository.open(shop) if shop.exists() else make(shop, self.files)
 
     @property
     def home(self) -> Path:

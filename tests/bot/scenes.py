@@ -24,6 +24,7 @@ from memory.types import (
 from stages.agents.limits import Limits
 from stages.ticket import Ticket
 from tests.bot.kit import DIAGNOSED, NOTHING, SETTINGS, TICKET, TRACE, Bed, Script, ScriptedApp, bed, silent, writes
+from tests.bot.laid import merged, published
 
 Reached: TypeAlias = tuple[EndingKind, StrEnum | None]
 Play: TypeAlias = Callable[[Path], tuple[App, Run]]
@@ -163,10 +164,9 @@ def a_review_names_a_test_that_fails_alone(folder: Path) -> tuple[App, Run]:
     reaches=((EndingKind.HOLD, Where.REVIEW),),
 )
 def a_person_sends_the_patch_back(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
+    ground, run = published(folder)
     app = ground.app(Script.of(refix=writes(text="3\n\n")))
-    published = ground.fix(app)
-    return app, app.pursue(app.requeue(published, "A line break is missing.", "mira"), silent())
+    return app, app.pursue(app.requeue(run, "A line break is missing.", "mira"), silent())
 
 
 # --- Given up ------------------------------------------------------------------------------------------------------
@@ -196,16 +196,15 @@ def the_model_answers_nonsense(folder: Path) -> tuple[App, Run]:
 
 @scene("final drop: stopped", reaches=((EndingKind.DROP, DropCause.STOPPED),))
 def a_person_stops_a_published_run(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
+    ground, run = published(folder)
     app = ground.app()
-    return app, app.stop(ground.fix(app))
+    return app, app.stop(run)
 
 
 @scene("final drop: superseded", reaches=((EndingKind.DROP, DropCause.SUPERSEDED),))
 def another_run_takes_its_place(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
+    ground, run = published(folder)
     app = ground.app()
-    run = ground.fix(app)
     app.supersede(run.scope, run.ticket.id)
     return app, app.stores.runs.get(run.id)
 
@@ -215,18 +214,15 @@ def another_run_takes_its_place(folder: Path) -> tuple[App, Run]:
 
 @scene("final verify: worked", reaches=((EndingKind.VERIFY, VerifyOutcome.WORKED),))
 def the_merged_patch_holds(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
+    ground, run = merged(folder)
     app = ground.app()
-    run = ground.fix(app)
-    ground.merge(run.branch)
     return app, app.verify(run, None, silent())
 
 
 @scene("final verify: recurred", reaches=((EndingKind.VERIFY, VerifyOutcome.RECURRED),))
 def the_failure_is_there_with_the_patch(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
+    ground, run = published(folder)
     app = ground.app()
-    run = ground.fix(app)
     break_again(ground, run)
     return app, app.verify(run, None, silent())
 
@@ -243,8 +239,7 @@ def another_ticket_brings_the_failure_back(folder: Path) -> tuple[App, Run]:
 
 @scene("final verify: unverified", reaches=((EndingKind.VERIFY, VerifyOutcome.UNVERIFIED),))
 def nobody_merges_it_for_fourteen_days(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder)
-    run = ground.fix(ground.app())
+    ground, run = published(folder)
     app = later(ground.app(), days=15)
     return app, app.verify(run, None, silent())
 

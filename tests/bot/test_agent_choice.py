@@ -15,6 +15,7 @@ from bot.repository_config import RepositoryConfig
 from stages.agents.limits import Limits
 from stages.offline import MODEL as OFFLINE
 from tests.bot.kit import bed
+from tests.bot.laid import published
 
 
 def settings(folder: Path, **more: object) -> Settings:
@@ -50,10 +51,8 @@ def test_a_model_has_the_price_and_the_key_of_the_operator(tmp_path: Path) -> No
 
 
 def test_the_embedded_model_is_free_and_bounded_by_time(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    app = ground.app()
-    run = ground.fix(app)
-    events = app.stores.events.of(run.id)
+    ground, run = published(tmp_path)
+    events = ground.app().stores.events.of(run.id)
 
     free = budget_of(run, OFFLINE, Limits(), events, lambda: False)
     bounded = budget_of(run, OFFLINE, Limits(calls=9), events, lambda: False)

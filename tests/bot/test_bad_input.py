@@ -14,6 +14,7 @@ from memory.database import open_database
 from stages.git import Git
 from stages.sandbox import choose
 from tests.bot.kit import SETTINGS
+from tests.bot.laid import fixed
 from tests.bot.lines import Line, complaint, count, line
 
 UNUSABLE, PARKED = 2, 75
@@ -229,8 +230,9 @@ def test_a_damaged_database_is_told_and_left_as_it_is(typed: Line) -> None:
     assert typed.database.read_bytes().startswith(b"not a database")
 
 
-def test_f50_a_newer_database_is_told_and_left_as_it_is(typed: Line) -> None:
-    assert typed.fix().exit_code == 0
+def test_f50_a_newer_database_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+    typed, done = fixed(tmp_path)
+    assert done.exit_code == 0
     with sqlite3.connect(typed.database) as connection:
         connection.execute("update bot_schema set version_num = 'm9999'")
     connection.close()

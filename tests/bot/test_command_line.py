@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from bot.commands.common import err
-from tests.bot.lines import AGENT, Line, complaint, line
+from tests.bot.laid import fixed
+from tests.bot.lines import AGENT, NOTE, Line, complaint, line
 
 ROOT = Path(__file__).parents[2]
 # A shell that runs the tests in the background lets all that it begins ignore interrupts.
 HEARS_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-NOTE = {".github/ticketsmith/notes/price.md": "# Price\n\nThe price of mugs is wrong until spring.\n"}
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def typed(tmp_path: Path) -> Line:
     return line(tmp_path, NOTE)
 
 
-def test_from_a_ticket_to_a_lesson(typed: Line) -> None:
-    done = typed.fix()
+def test_from_a_ticket_to_a_lesson(tmp_path: Path) -> None:
+    typed, done = fixed(tmp_path)
     assert done.exit_code == 0, done.output
     (run,) = typed.runs()
     assert f"Published: branch {run['branch']}\n" in done.stdout
@@ -48,8 +48,8 @@ def test_from_a_ticket_to_a_lesson(typed: Line) -> None:
     assert lesson["ending"]["outcome"] == "worked"
 
 
-def test_a_run_is_listed_and_shown(typed: Line) -> None:
-    typed.fix()
+def test_a_run_is_listed_and_shown(tmp_path: Path) -> None:
+    typed, _ = fixed(tmp_path)
     (run,) = typed.runs()
 
     listed = typed.type("runs", "list").stdout
@@ -67,8 +67,8 @@ def test_a_run_is_listed_and_shown(typed: Line) -> None:
     assert {event["kind"] for event in record["events"]} >= {"asked", "model", "checked", "judged", "published"}
 
 
-def test_progress_goes_to_stderr_and_the_result_to_stdout(typed: Line) -> None:
-    done = typed.fix()
+def test_progress_goes_to_stderr_and_the_result_to_stdout(tmp_path: Path) -> None:
+    _, done = fixed(tmp_path)
 
     assert "Triage\n" in done.stderr
     assert "Triage" not in done.stdout
@@ -88,8 +88,8 @@ def test_a_held_run_exits_with_one_and_keeps_its_patch(typed: Line) -> None:
     assert typed.ground.git("branch", "--list", "ticketsmith/*") == ""
 
 
-def test_one_ticket_has_one_open_run_until_it_is_begun_anew(typed: Line) -> None:
-    typed.fix()
+def test_one_ticket_has_one_open_run_until_it_is_begun_anew(tmp_path: Path) -> None:
+    typed, _ = fixed(tmp_path)
     (first,) = typed.runs()
 
     again = typed.fix()
@@ -103,8 +103,8 @@ def test_one_ticket_has_one_open_run_until_it_is_begun_anew(typed: Line) -> None
     ]
 
 
-def test_a_run_is_sent_back_stopped_and_not_retried(typed: Line) -> None:
-    typed.fix()
+def test_a_run_is_sent_back_stopped_and_not_retried(tmp_path: Path) -> None:
+    typed, _ = fixed(tmp_path)
     (run,) = typed.runs()
 
     empty = typed.type("runs", "requeue", run["id"], "  ", *typed.by())
@@ -136,8 +136,8 @@ def test_a_parked_run_is_retried_with_the_program_it_began_with(typed: Line, tmp
 
 
 @pytest.mark.parametrize("command", ["show", "stop", "retry", "verify"])
-def test_a_run_that_is_not_there_is_told_with_those_that_are(command: str, typed: Line) -> None:
-    typed.fix()
+def test_a_run_that_is_not_there_is_told_with_those_that_are(command: str, tmp_path: Path) -> None:
+    typed, _ = fixed(tmp_path)
     (run,) = typed.runs()
 
     done = typed.type("runs", command, "ZZZZZZ")

@@ -15,6 +15,7 @@ from bot.run import RunState
 from stages.errors import ParkCause, Parked, Stopped
 from stages.gate import Attempt, Gate, GateReport
 from tests.bot.kit import Script, ScriptedApp, bed
+from tests.bot.laid import published
 
 
 class Broken(Exception):
@@ -67,9 +68,7 @@ def test_sec_5_9_nothing_is_published_when_the_gate_fails(kind: str, tmp_path: P
 
 
 def test_a_gate_that_works_publishes(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-
-    run = ground.fix(ground.app(Script.of()))
+    ground, run = published(tmp_path)
 
     assert run.branch in ground.git("for-each-ref", "--format=%(refname:short)", "refs/heads"), "the control"
 

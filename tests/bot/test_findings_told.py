@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bot.facts import Found, Judged
 from tests.bot.kit import Script, bed, facts_of, told
-from tests.bot.scenes import a_review_names_a_test_that_fails_alone
 
 REMARK = {"path": "setup.py", "line": 1, "rule": "entry-point", "text": "It runs by itself."}
 
@@ -31,12 +30,3 @@ def test_an_allowed_edit_passes_whatever_a_review_calls_it_and_people_are_told(t
     judged = next(fact for fact in happened if isinstance(fact, Judged))
     assert judged.noticed == ("look at this first: entry-point: setup.py",)
     assert "look at this first: entry-point: setup.py" in script.prompts[-1].body
-
-
-def test_a_finding_holds_by_the_test_that_code_ran(tmp_path: Path) -> None:
-    app, run = a_review_names_a_test_that_fails_alone(tmp_path)
-
-    judged = [fact for fact in facts_of(app, run) if isinstance(fact, Judged)]
-
-    assert [(fact.cause, fact.failing) for fact in judged] == [("finding", ("tests/test_till.py::test_ready",))]
-    assert told(app, run) == ["hold: finding", "final hold: finding"]

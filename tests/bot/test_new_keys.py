@@ -12,14 +12,20 @@ from memory.signature import ALGO, signatures
 from memory.types import TicketId
 from stages.prompt import EntryPoint
 from tests.bot.kit import TICKET, TRACE, Bed, Script, bed, told, writes
+from tests.bot.laid import laid
 
 TRACED = replace(TICKET, id=TicketId("local:traced"), title="Reading a price fails", body=TRACE)
 AGAIN = replace(TRACED, id=TicketId("local:again"), title="It fails once more", author="jonas")
 LOUD = {"trace.txt": TRACE}
 
 
-def learnt(made: Bed) -> None:
+def learnt(folder: Path) -> Bed:
     """A run that ended with a hold, and whose lesson has keys of the failure."""
+    return bed(laid(_learnt, folder)[0], LOUD)
+
+
+def _learnt(folder: Path) -> None:
+    made = bed(folder, LOUD)
     app = made.app(Script.of(develop=writes(text="3\n4\n")), attempts=1)
     assert told(app, made.fix(app, TRACED)) == ["hold: check", "final hold: check"]
 
@@ -43,8 +49,7 @@ def shown(made: Bed, point: EntryPoint = EntryPoint.DIAGNOSE) -> str:
 
 
 def test_a_run_finds_lessons_that_were_learnt_under_another_algorithm(tmp_path: Path) -> None:
-    made = bed(tmp_path, LOUD)
-    learnt(made)
+    made = learnt(tmp_path)
     grow_old(made)
 
     read = shown(made)
@@ -53,8 +58,7 @@ def test_a_run_finds_lessons_that_were_learnt_under_another_algorithm(tmp_path: 
 
 
 def test_the_run_says_that_it_made_keys_anew_and_the_next_one_does_not(tmp_path: Path) -> None:
-    made = bed(tmp_path, LOUD)
-    learnt(made)
+    made = learnt(tmp_path)
     grow_old(made)
     app = made.app(Script.of())
 
@@ -70,8 +74,7 @@ def test_the_run_says_that_it_made_keys_anew_and_the_next_one_does_not(tmp_path:
 
 def test_later_stages_are_asked_with_the_failure_that_code_saw_and_not_only_with_the_tickets(tmp_path: Path) -> None:
     """The ticket tells of no error; the red reproduction prints the trace that a lesson was learnt from."""
-    made = bed(tmp_path, LOUD)
-    learnt(made)
+    made = learnt(tmp_path)
     silent_ticket = replace(AGAIN, body="price.txt says 1, we agreed on 3.")
     script = Script.of()
     app = made.app(script)

@@ -22,14 +22,15 @@ from memory.types import (
     NotOursCause,
     RunEnding,
     RunId,
-    Scope,
     TicketId,
 )
 from stages.journal import ModelSaid
 from stages.prompt import EntryPoint
 from tests.bot.kit import TICKET, TRACE, Bed, Script, bed, facts_of, writes
+from tests.bot.laid import laid
 
 POISON: Final = 100
+SHOWN: Final = {"trace.txt": TRACE, "till/prices.py": "shares = 0\n"}
 REAL: Final = replace(TICKET, body=f"The shop is down.\n\n```\n{TRACE}```\n")
 NEGATIVE: Final[tuple[Ending, ...]] = (
     NotOurs(cause=NotOursCause.NO_FRAME_HERE),
@@ -39,8 +40,10 @@ NEGATIVE: Final[tuple[Ending, ...]] = (
 )
 
 
-def poison(app: App, ground: Bed, *, ticket: str = "stranger:{}") -> Scope:
+def poison(folder: Path) -> None:
     """A hundred strangers had junk tickets with the very failure of the real one, and each ended without a patch."""
+    ground = bed(folder, SHOWN)
+    app = ground.app()
     scope, base = app.scope(ground.repository), ground.repository.resolve()
     now = app.book.now()
     for number in range(POISON):
@@ -48,7 +51,7 @@ def poison(app: App, ground: Bed, *, ticket: str = "stranger:{}") -> Scope:
             RunEnding(
                 scope=scope,
                 run=RunId(f"POISON{number:04}"),
-                ticket=TicketId(ticket.format(number)),
+                ticket=TicketId(f"stranger:{number}"),
                 author=f"stranger{number}",
                 ending=NEGATIVE[number % len(NEGATIVE)],
                 final=True,
@@ -58,15 +61,12 @@ def poison(app: App, ground: Bed, *, ticket: str = "stranger:{}") -> Scope:
                 signatures=signatures_at(REAL, ground.repository, base),
             )
         )
-    return scope
 
 
 @pytest.fixture
 def poisoned(tmp_path: Path) -> tuple[App, Bed, Script]:
-    ground, script = bed(tmp_path, {"trace.txt": TRACE, "till/prices.py": "shares = 0\n"}), Script.of()
-    app = ground.app(script)
-    poison(app, ground)
-    return app, ground, script
+    ground, script = bed(laid(poison, tmp_path)[0], SHOWN), Script.of()
+    return ground.app(script), ground, script
 
 
 def fixed(poisoned: tuple[App, Bed, Script]) -> Run:
@@ -91,7 +91,7 @@ def test_sec_25_a_hundred_poisoned_lessons_keep_no_real_ticket_from_being_fixed(
 def test_sec_25_every_step_is_the_same_with_poison_and_without(
     poisoned: tuple[App, Bed, Script], tmp_path: Path
 ) -> None:
-    clean, script = bed(tmp_path / "clean", {"trace.txt": TRACE, "till/prices.py": "shares = 0\n"}), Script.of()
+    clean, script = bed(tmp_path / "clean", SHOWN), Script.of()
     clean.fix(clean.app(script), REAL)
 
     fixed(poisoned)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from bot.run import RunState
+from bot.app import App
+from bot.facts import Judged
+from bot.run import Run, RunState
 from memory.types import (
     Drop,
     DropCause,
@@ -23,8 +26,9 @@ from memory.types import (
     Where,
 )
 from tests.bot import scenes
-from tests.bot.kit import NOTHING, Script, bed, endings, lessons, silent, told, writes
-from tests.bot.scenes import ON_GITHUB_ONLY, SCENES, Reached, Scene
+from tests.bot.kit import NOTHING, Script, bed, endings, facts_of, lessons, silent, told, writes
+from tests.bot.laid import laid
+from tests.bot.scenes import ON_GITHUB_ONLY, SCENES, Play, Reached, Scene
 
 
 def reached(ending: RunEnding) -> set[Reached]:
@@ -57,9 +61,24 @@ def every() -> set[Reached]:
     }
 
 
+LOOKED_AT: Final[tuple[Play, ...]] = (
+    scenes.a_patch_touches_a_workflow,
+    scenes.a_second_attempt_passes,
+    scenes.a_review_names_a_test_that_fails_alone,
+)
+
+
+def played(play: Play, folder: Path) -> tuple[App, Run]:
+    """What a scene came to; one that several tests look at is played once."""
+    if play not in LOOKED_AT:
+        return play(folder)
+    place, (_, run) = laid(play, folder)
+    return bed(place).app(), run
+
+
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_a_run_ends_as_the_scene_says(scene: Scene, tmp_path: Path) -> None:
-    app, run = scene.play(tmp_path)
+    app, run = played(scene.play, tmp_path)
 
     written = endings(app, run)
     assert (tuple(told(app, run)), run.park_reason) == (scene.told, "")
@@ -77,7 +96,7 @@ def test_the_scenes_reach_everything_that_can_happen_on_this_machine() -> None:
 
 
 def test_a_final_hold_refers_to_the_hold_before_and_teaches_nothing(tmp_path: Path) -> None:
-    app, run = scenes.a_patch_touches_a_workflow(tmp_path)
+    app, run = played(scenes.a_patch_touches_a_workflow, tmp_path)
 
     held, final = endings(app, run)
     (lesson,) = lessons(app, run)
@@ -87,7 +106,7 @@ def test_a_final_hold_refers_to_the_hold_before_and_teaches_nothing(tmp_path: Pa
 
 
 def test_a_pass_names_the_holds_that_it_answers(tmp_path: Path) -> None:
-    app, run = scenes.a_second_attempt_passes(tmp_path)
+    app, run = played(scenes.a_second_attempt_passes, tmp_path)
 
     held, _, passed = endings(app, run)
     assert passed.ending.ending.answers == (held.lesson,)  # type: ignore[union-attr]
@@ -119,8 +138,17 @@ def test_a_fix_that_did_not_hold_invalidates_what_it_taught(tmp_path: Path) -> N
 
 
 def test_a_file_that_a_patch_adds_is_not_named_in_a_lesson(tmp_path: Path) -> None:
-    app, run = scenes.a_patch_touches_a_workflow(tmp_path)
+    app, run = played(scenes.a_patch_touches_a_workflow, tmp_path)
 
     (lesson,) = lessons(app, run)
     (edit,) = lesson.ending.edits  # type: ignore[union-attr]
     assert edit.path.startswith("#")
+
+
+def test_a_finding_holds_by_the_test_that_code_ran(tmp_path: Path) -> None:
+    app, run = played(scenes.a_review_names_a_test_that_fails_alone, tmp_path)
+
+    judged = [fact for fact in facts_of(app, run) if isinstance(fact, Judged)]
+
+    assert [(fact.cause, fact.failing) for fact in judged] == [("finding", ("tests/test_till.py::test_ready",))]
+    assert told(app, run) == ["hold: finding", "final hold: finding"]

@@ -20,6 +20,7 @@ from stages.errors import ParkCause, Parked
 from stages.sandbox import Sandbox, choose
 from stages.sandbox.plain import Plain
 from tests.bot.kit import ANSWERS, SETTINGS, TICKET, Bed, Script, ScriptedApp, bed, endings, facts_of, lessons, silent
+from tests.bot.laid import published
 
 NOTE = {".github/ticketsmith/notes/price.md": "# Price\n\nThe price of a mug was agreed on in spring.\n"}
 
@@ -234,6 +235,4 @@ def test_a_sandbox_that_nobody_trusts_is_never_used_by_itself(tmp_path: Path) ->
 
 
 def test_the_level_of_the_sandbox_is_written_down(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-
-    assert ground.fix(ground.app()).level == Plain.level.value
+    assert published(tmp_path)[1].level == Plain.level.value

@@ -21,6 +21,7 @@ from memory.types import RunId
 from stages.errors import ParkCause, Parked
 from tests.bot.children import in_child
 from tests.bot.kit import DIAGNOSED, TICKET, Bed, Script, bed, endings, lessons, silent, told, writes
+from tests.bot.laid import published
 from tests.bot.scenes import BREAKS_SANE
 
 SECONDS_AT_MOST: Final = 60.0
@@ -98,7 +99,7 @@ def what_came(ground: Bed, run: RunId) -> dict[str, Any]:
 def test_r16_a_run_that_is_killed_at_every_boundary_ends_as_without_a_kill(tmp_path: Path) -> None:
     whole, torn = bed(tmp_path / "whole"), bed(tmp_path / "torn")
     undisturbed = opened(whole)
-    in_child(lambda: pursue(whole, undisturbed))
+    pursue(whole, undisturbed)  # here, so that no child has to import and to compile what this one did
     killed = tmp_path / "killed"
     run = opened(torn)
 
@@ -313,14 +314,13 @@ def test_what_a_killed_process_left_is_taken_away_when_its_run_is_stopped(tmp_pa
 
 
 def test_a_patch_that_was_sent_back_is_tried_again_with_the_note(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
+    ground, sent_back = published(tmp_path)
     script = Script.of(refix=[writes(text=BREAKS_SANE), writes(text="3\n\n")])
     app = ground.app(script)
-    published = ground.fix(app)
 
-    run = app.pursue(app.requeue(published, "A line break is missing.", "mira"), silent())
+    run = app.pursue(app.requeue(sent_back, "A line break is missing.", "mira"), silent())
 
-    assert (run.id, run.state, run.attempt) == (published.id, RunState.PUBLISHED, 3)
+    assert (run.id, run.state, run.attempt) == (sent_back.id, RunState.PUBLISHED, 3)
     assert told(app, run) == ["hold: finding", "refix", "hold: check", "refix", "pass-after-hold"]
     first, second = script.bodies(script.asked[-1].REFIX)
     for body in (first, second):
@@ -331,9 +331,9 @@ def test_a_patch_that_was_sent_back_is_tried_again_with_the_note(tmp_path: Path)
 
 
 def test_a_requeued_run_that_was_interrupted_still_knows_the_note(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
+    ground, sent_back = published(tmp_path)
     app = ground.app(Script.of(refix=Parked(cause=ParkCause.MODEL, reason="down")))
-    run = app.pursue(app.requeue(ground.fix(app), "A line break is missing.", "mira"), silent())
+    run = app.pursue(app.requeue(sent_back, "A line break is missing.", "mira"), silent())
     script = Script.of(refix=writes(text="3\n\n"))
     again = ground.app(script)
 

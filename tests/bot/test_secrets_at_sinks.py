@@ -11,6 +11,7 @@ from bot.config import Settings
 from bot.errors import SecretInCommand
 from bot.leaving import sentence
 from tests.bot.kit import TICKET, Bed, Script, bed, told, writes
+from tests.bot.laid import published
 from tests.bot.scenes import secret
 
 
@@ -50,10 +51,8 @@ def test_a_patch_that_is_kept_unpublished_is_scrubbed(tmp_path: Path) -> None:
 
 
 def test_a_published_patch_is_what_the_branch_holds(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
+    ground, run = published(tmp_path)
     app = ground.app()
-
-    run = ground.fix(app)
 
     assert app.publisher.path(run, "patch.diff").read_text() == app.stores.runs.get(run.id).patch
 

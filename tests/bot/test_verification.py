@@ -10,12 +10,13 @@ import pytest
 from bot.book import utc_now
 from bot.errors import NotMerged, NotPublished, NotVerified
 from bot.facts import Decided
-from bot.run import Run, RunState
+from bot.run import RunState
 from memory.types import Verify
 from stages.agents.limits import Limits
 from stages.errors import ParkCause, Parked
 from stages.repository import UnknownRevision
-from tests.bot.kit import ANSWERS, SETTINGS, Bed, Script, bed, endings, facts_of, silent, told
+from tests.bot.kit import ANSWERS, SETTINGS, Script, bed, endings, facts_of, silent, told
+from tests.bot.laid import merged, published
 from tests.bot.scenes import TRACED, later
 
 PYTEST = {
@@ -24,15 +25,8 @@ PYTEST = {
 }
 
 
-def merged(ground: Bed) -> Run:
-    run = ground.fix(ground.app())
-    ground.merge(run.branch)
-    return run
-
-
 def test_a_check_that_became_red_elsewhere_is_no_verdict(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    run = merged(ground)
+    ground, run = merged(tmp_path)
     ground.commit({".github/ticketsmith.toml": SETTINGS.replace('"! grep -q 4 price.txt"', '"false"')})
     app = ground.app()
 
@@ -62,8 +56,7 @@ def test_a_test_that_is_not_there_any_more_is_no_recurrence(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("answer", [{"check": "no-such-check"}, {}])
 def test_a_model_that_names_no_check_keeps_no_verdict_back(answer: dict[str, object], tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    run = merged(ground)
+    ground, run = merged(tmp_path)
     app = ground.app(Script.of(verify=answer))
 
     assert app.verify(run, None, silent()).outcome == "verify: worked"
@@ -73,16 +66,14 @@ def test_a_model_that_names_no_check_keeps_no_verdict_back(answer: dict[str, obj
 
 
 def test_a_run_without_budget_can_still_be_verified(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    run = merged(ground)
+    ground, run = merged(tmp_path)
     ground.settings["limits"] = Limits(calls=len(ANSWERS) - 3)
 
     assert ground.app().verify(run, None, silent()).outcome == "verify: worked"
 
 
 def test_a_fault_outside_leaves_the_run_published(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    run = merged(ground)
+    ground, run = merged(tmp_path)
     app = ground.app(Script.of(verify=Parked(cause=ParkCause.RATE_LIMIT, reason="later")))
 
     with pytest.raises(Parked, match="later"):
@@ -92,8 +83,7 @@ def test_a_fault_outside_leaves_the_run_published(tmp_path: Path) -> None:
 
 
 def test_looking_at_a_run_does_not_begin_its_fourteen_days_anew(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    run = ground.fix(ground.app())
+    ground, run = published(tmp_path)
     for days in (6, 12):
         app = later(ground.app(), days)
         with pytest.raises(NotMerged, match="ticketsmith/price"):
@@ -105,8 +95,7 @@ def test_looking_at_a_run_does_not_begin_its_fourteen_days_anew(tmp_path: Path) 
 
 
 def test_a_commit_can_be_named_and_must_be_there(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    run = ground.fix(ground.app())
+    ground, run = published(tmp_path)
     app = ground.app()
 
     with pytest.raises(UnknownRevision, match="v9"):
@@ -116,8 +105,7 @@ def test_a_commit_can_be_named_and_must_be_there(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_stopped_while_it_is_verified_ends_so(tmp_path: Path) -> None:
-    ground = bed(tmp_path)
-    run = merged(ground)
+    ground, run = merged(tmp_path)
     app = ground.app()
 
     def stopped(_: object) -> dict[str, object]:
