@@ -36,6 +36,8 @@ def joined(leaks: Iterable[Leak]) -> tuple[Leak, ...]:
     A random run with a known secret in it is none of its own: what is left of it is looked at without the secret.
     """
     every = tuple(leaks)
+    if not every:  # as nearly always
+        return ()
     known = _merged(leak for leak in every if leak.kind is not LeakKind.RANDOM)
     starts = [leak.start for leak in known]
     random = [leak for leak in every if leak.kind is LeakKind.RANDOM and not _overlaps(leak, known, starts)]

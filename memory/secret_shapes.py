@@ -172,11 +172,17 @@ _QUOTED: Final = re.compile(r"[\"'][0-9a-zA-Z/+]{40}[\"']")
 
 def issuers_in(text: str) -> Iterator[re.Pattern[str]]:
     """The patterns of single issuers that may find something in `text`."""
-    given, quoted = _GIVEN.search(text) is not None, _QUOTED.search(text) is not None
-    for pattern in issuers():
-        named = "(?:=|:|:=|=>| +|::)" in pattern.pattern
-        if (given or not named) and (quoted or not pattern.pattern.startswith("aws")):
-            yield pattern
+    return iter(_issuers_for(_GIVEN.search(text) is not None, _QUOTED.search(text) is not None))
+
+
+@cache
+def _issuers_for(given: bool, quoted: bool) -> tuple[re.Pattern[str], ...]:
+    """Those that are left when a name is given a long value, or not, and when there is a quoted one, or not."""
+    return tuple(
+        pattern
+        for pattern in issuers()
+        if (given or "(?:=|:|:=|=>| +|::)" not in pattern.pattern) and (quoted or not pattern.pattern.startswith("aws"))
+    )
 
 
 @cache
