@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from memory.types import CheckId, CommitId
@@ -52,11 +54,31 @@ def commit(folder: Path, files: Mapping[str, str | bytes] | None = None, message
 
 
 def make(folder: Path, files: Mapping[str, str | bytes] = SHOP) -> Repository:
-    """A repository with one commit of these files on `main`."""
+    """A repository with one commit of these files, and of what lies there already, on `main`."""
     folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        _begin(folder, files)
+    else:
+        put(folder, files)
+        put(folder / ".git", _begun(tuple(files.items())))
+        for empty in ("hooks", "objects/pack", "refs/tags"):
+            (folder / ".git" / empty).mkdir(parents=True, exist_ok=True)
+    return Repository.open(folder)
+
+
+def _begin(folder: Path, files: Mapping[str, str | bytes]) -> None:
     git(folder, "init", "--quiet", "--initial-branch=main", ".")
     commit(folder, files, "begin")
-    return Repository.open(folder)
+
+
+@lru_cache(maxsize=64)
+def _begun(files: tuple[tuple[str, str | bytes], ...]) -> Mapping[str, bytes]:
+    """What a git folder with one commit of these files holds, made once: it takes four processes."""
+    with TemporaryDirectory() as name:
+        _begin(Path(name), dict(files))
+        inside = Path(name) / ".git"
+        made = [path for path in inside.rglob("*") if path.is_file() and path.suffix != ".sample"]
+        return {path.relative_to(inside).as_posix(): path.read_bytes() for path in made}
 
 
 def checks(sandbox: Sandbox | None = None) -> Checks:
