@@ -21,20 +21,21 @@ from stages.prompt import EntryPoint
 def markers(way: str | None) -> None:
     """Drive real runs with a model that records its prompts, and check where the context section stands in them.
 
-    Each of the eight entry points is reached by each of three ways to a model, with an empty memory and with a known
-    one. Nothing of yours is read or written. Exit status 1 when a marker is not in its place.
+    Each of the eight entry points is reached with an empty memory and with a known one, and asks by each of three ways
+    to a model. Nothing of yours is read or written. Exit status 1 when a marker is not in its place.
     """
-    found = []
+    ways = [Way(way)] if way else list(Way)
+    found = dict[str, list[str]]()
     with Progress(err()) as progress:
-        for one in [Way(way)] if way else list(Way):
-            for known in (False, True):
-                name = f"{one}, {'known' if known else 'empty'} memory"
-                progress.stage(name)
-                with tempfile.TemporaryDirectory(prefix="ticketsmith-markers-") as folder:
-                    found.append((name, faults(look(one, known=known, folder=Path(folder)), KNOWN if known else EMPTY)))
-    for name, wrong in found:
+        for known in (False, True):
+            memory = f"{'known' if known else 'empty'} memory"
+            progress.stage(memory)
+            with tempfile.TemporaryDirectory(prefix="ticketsmith-markers-") as folder:
+                seen = look(ways, known=known, folder=Path(folder))
+            found |= {f"{one}, {memory}": faults(seen[one], KNOWN if known else EMPTY) for one in ways}
+    for name, wrong in found.items():
         told = f"{len(wrong)} faults" if wrong else f"all {len(EntryPoint)} entry points"
         out().line(f"{'✗' if wrong else '✓'} {name}: {told}", Look.BAD if wrong else Look.GOOD)
         for fault in wrong:
             out().line(f"    {fault}", Look.BAD)
-    sys.exit(1 if any(wrong for _, wrong in found) else 0)
+    sys.exit(1 if any(found.values()) else 0)

@@ -25,7 +25,7 @@ from stages.git import Git
 from stages.ticket import Ticket
 
 WRONG: Final = "    return number + 1\n"
-WORSE: Final = "    return number + 3\n"
+SAME: Final = "    return 1 + number\n"
 RIGHT: Final = "    return number * 2\n"
 TEST: Final = CheckId("tests/test_doubling.py::test_twice")
 

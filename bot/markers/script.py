@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.markers.scene import RIGHT, TEST, TICKET, WORSE, WRONG
+from bot.markers.scene import RIGHT, SAME, TEST, TICKET, WRONG
 
 _FIRST_WORDS: Final = re.compile(r"^# (\w+): ", re.MULTILINE)
 _DIAGNOSIS: Final = {
@@ -31,7 +31,7 @@ ANSWERS: Final[Mapping[str, Answering]] = {
     "triage": Answering(fields={"ownership": "ours", "reason": "doubling.py is here."}),
     "diagnose": Answering(fields=_DIAGNOSIS),
     # The first patch does not even repair the reproduction, so that the run comes to a new diagnosis.
-    "develop": Answering(fields={"summary": "Add three."}, old=WRONG, new=WORSE),
+    "develop": Answering(fields={"summary": "Turn the sum round."}, old=WRONG, new=SAME),
     "rediagnose": Answering(fields=_DIAGNOSIS),
     "refix": Answering(fields={"summary": "Multiply."}, old=WRONG, new=RIGHT),
     "review": Answering(fields={"findings": []}),

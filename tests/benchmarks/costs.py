@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.markers.listening import by_model
 from bot.markers.probe import drive
 from bot.markers.ways import Recording, provider
 from stages.sandbox import Command, choose, needed_by
@@ -99,7 +100,7 @@ def overhead() -> list[Figure]:
         with tempfile.TemporaryDirectory() as folder, _counted() as seconds:
             began = time.perf_counter()
             recording = Recording()
-            drive(recording, provider(recording), known=True, folder=Path(folder))
+            drive({"provider": by_model(recording, provider(recording))}, known=True, folder=Path(folder))
             if round_:  # the first one imports litellm
                 spent.append(time.perf_counter() - began - sum(seconds))
                 checked.append(sum(seconds))
