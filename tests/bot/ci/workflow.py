@@ -130,7 +130,7 @@ class Workflow:
         self.checkouts += 1
         path = self.folder / f"checkout{self.checkouts}"
         # By hand: the wrapper reaches no other folder.
-        self.shop.git.git("clone", "--quiet", "--branch", "main", str(self.shop.git.path), str(path))
+        self.shop.git.git("clone", "--quiet", "--template=", "--branch", "main", str(self.shop.git.path), str(path))
         config = path / ".git" / "config"
         text, here = config.read_text(), str(self.shop.git.path)
         assert here in text
