@@ -25,7 +25,7 @@ from stages.sandbox.tree import give, user_for
 from stages.sandbox.wires import Wires
 
 SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
-_LIVING: Final = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
+_LIVING: Final = frozenset({"proc", "sys", "dev", "run"})  # folders below the root
 _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder below it is one like others, and no device
 _MAY_BE_READ_WHOLE: Final = tuple(map(Path, ("/usr", "/opt", "/nix", "/gnu")))
 _CHANGING_PROGRAMS: Final = ("GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH")  # with LD_*: ld.so(8), locale(7)
@@ -193,7 +193,7 @@ def _path_problems(command: Command, tree: Path) -> Iterator[str]:
 
 def _is_living(path: Path) -> bool:
     """Whether it belongs to the running system: devices, processes, sockets."""
-    return any(path.is_relative_to(living) for living in _LIVING) and _IN_MEMORY not in path.parents
+    return not _LIVING.isdisjoint(path.parts[1:2]) and _IN_MEMORY not in path.parents
 
 
 def _lent_problems(command: Command, tree: Path) -> Iterator[str]:

@@ -225,7 +225,7 @@ def _by_its_text(link: Path) -> Path | None:
 
 def _folders(paths: Iterable[Path]) -> Iterator[str]:
     # Made one by one, because bubblewrap closes to others the folders that it makes on its way.
-    above = {folder for path in paths for folder in path.parents if not folder.is_relative_to("/usr")}
+    above = {folder for path in paths if path.parts[1:2] != ("usr",) for folder in path.parents}
     for folder in sorted(above - {Path("/")}):
         yield from ("--perms", "0755", "--dir", str(folder))
 

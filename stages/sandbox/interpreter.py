@@ -13,7 +13,7 @@ from stages.errors import StageError
 _OF_A_PREFIX: Final = ("pyvenv.cfg", "bin", "lib", "lib64", "include")
 _LANDMARKS: Final = ("pyvenv.cfg", "lib/python3*/os.py", "lib64/python3*/os.py", "lib/pypy3*/os.py")
 _LINKS_AT_MOST: Final = 40  # as the kernel has it (path_resolution(7))
-_SYSTEM: Final = (Path("/usr"), Path("/bin"), Path("/lib"), Path("/lib64"))  # every command sees these
+_SYSTEM: Final = frozenset({"usr", "bin", "lib", "lib64"})  # below the root; every command sees these
 
 
 class NotAnInterpreter(StageError):
@@ -92,4 +92,4 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def _of_the_system(path: Path) -> bool:
-    return any(path.is_relative_to(system) for system in _SYSTEM)
+    return not _SYSTEM.isdisjoint(path.parts[1:2])

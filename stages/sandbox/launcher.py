@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECCOMP = 1, 8, 22
-PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 36, 38, 47
+PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 36, 37, 38, 47
 PR_CAP_AMBIENT_RAISE, SECCOMP_MODE_FILTER = 2, 2
 CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
 CAPABILITIES_OF_THIS = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
@@ -201,6 +201,13 @@ def tell(status: int, **fields: object) -> None:
 def subreaper(*, on: bool) -> None:
     """Whether processes below us that lose their parent become our children."""
     call(_libc.prctl, PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
+
+
+def adopts() -> bool:
+    """Whether processes below us that lose their parent become our children: always those of the first process."""
+    told = ctypes.c_int()
+    call(_libc.prctl, PR_GET_CHILD_SUBREAPER, ctypes.byref(told), 0, 0, 0)
+    return told.value != 0 or os.getpid() == 1
 
 
 def children() -> dict[int, list[int]]:

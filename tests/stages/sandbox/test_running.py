@@ -17,11 +17,21 @@ from pathlib import Path
 import pytest
 
 from stages.errors import ParkCause, Parked, Stopped
-from stages.sandbox import Bounds, Command, Level, Sandbox
+from stages.sandbox import Bounds, Command, Level, Sandbox, orphans
 from stages.sandbox.landlock import Landlock
-from stages.sandbox.launcher import CAPABILITIES_OF_THIS, _libc, call
+from stages.sandbox.launcher import CAPABILITIES_OF_THIS, _libc, adopts, call, children
 from stages.sandbox.plain import Plain
-from tests.stages.sandbox.ways import CANARY, PYTHON, WE_ARE_ROOT, Way, World, as_ordinary_user, in_child, missing
+from tests.stages.sandbox.ways import (
+    CANARY,
+    PYTHON,
+    WE_ARE_ROOT,
+    Way,
+    World,
+    as_ordinary_user,
+    in_child,
+    missing,
+    usable,
+)
 
 MIB = 2**20
 
@@ -121,6 +131,26 @@ def test_what_lost_its_launcher_is_no_child_of_ours_for_long(world: World, token
     os.chmod(world.tree, 0o777)
     assert as_ordinary_user(work)
     assert gone(token, within_seconds=0)
+
+
+def test_only_who_adopts_looks_through_all_processes_for_orphans(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[dict[int, list[int]]] = []
+
+    def recorded() -> dict[int, list[int]]:
+        looked.append(children())
+        return looked[-1]
+
+    monkeypatch.setattr(orphans, "children", recorded)
+    way = usable(Way(level=Level.BUBBLEWRAP))  # whose processes die with their namespace
+
+    ran = way.run(Command(arguments=("false",), tree=world.tree))
+    alone, by_ourselves = adopts(), looked[:]
+    with orphans.adopted():
+        way.run(Command(arguments=("false",), tree=world.tree))
+
+    assert ran.exit_status == 1
+    assert bool(by_ourselves) == alone  # the first process of a container always does
+    assert len(looked) > len(by_ourselves)
 
 
 def test_sec_31_a_time_out_kills_the_whole_tree(every_way: Way, world: World, token: str) -> None:
