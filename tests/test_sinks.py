@@ -58,7 +58,7 @@ RAW: Final = {
     "stages.installed": "work trees",
     "stages.jail": "work trees",
     "stages.remote": "git's own settings, made by code",
-    "stages.collector.launcher": "runs in the sandbox",
+    "stages.collector.pytest_run": "runs in the sandbox",
     "stages.collector.server": "runs in the sandbox",
     "stages.collector.services": "runs in the sandbox",
     "stages.sandbox.bubblewrap": "starts the sandbox",

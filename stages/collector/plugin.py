@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -183,6 +186,8 @@ class Collector:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, None]:
         """Behind all others: what a test of unittest raised is put into `call` by pytest's own."""
+        if call.excinfo is not None:
+            _tell_files()
         yield
         if call.excinfo is not None:
             self._hung = self._hung or call.excinfo.type is TestTimedOut
@@ -239,6 +244,17 @@ class Collector:
 
 def _alarmed(_number: int, _frame: object) -> None:
     raise TestTimedOut
+
+
+def _tell_files() -> None:
+    """Tell `inspect`, which pytest asks for the source of a failure, the files of all modules.
+
+    It would find them out itself, and follow each path link by link: a sixth of the time of a short run.
+    """
+    for module in list(sys.modules.values()):
+        file = module.__dict__.get("__file__") if type(module) is ModuleType else None
+        if isinstance(file, str):
+            inspect.modulesbyfile[file] = module.__name__
 
 
 def _described(excinfo: pytest.ExceptionInfo[BaseException]) -> tuple[str, str]:

@@ -1,20 +1,4 @@
-"""Runs pytest in a tree and reports what happened over a channel; started by path, imports nothing of ours.
-
-`python -s -P -B launcher.py CHANNEL SECRET`: reads a key from descriptor SECRET and its orders as JSON from standard
-input, then runs pytest as `python -m pytest` would in the current folder, and writes one line for each event to
-descriptor CHANNEL: a message authentication code over number and event, a blank, the event as JSON.
-
-`launcher.py stay TOP LINE` does the same in a fork for each order on the socket LINE (`server.py`); TOP is the tree.
-
-What this withstands: tests that write to every descriptor, print a result, exit early or late, crash, fork, close or
-replace descriptors, change result files, or replace functions of the modules used here after they were imported: the
-key is in no module, and whatever is missing, repeated, out of order or unsigned makes the run incomplete.
-
-What it does not withstand: code in the same interpreter that knows this file. It can find the sender among pytest's
-plugins or the key among the garbage collector's objects, and it can replace functions inside pytest, so that pytest
-itself believes what is not. Nothing in one process can rule that out; it must be written for this very purpose, into
-the patch, where the diff shows it.
-"""
+"""One run of pytest by orders: what `python -m pytest` would do in the current folder, with our plugin in it."""
 
 from __future__ import annotations
 
@@ -26,13 +10,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import cache
 from hmac import digest
-from importlib import import_module, util
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 Send = Callable[[dict[str, Any]], None]
+Beside = Callable[[str], Any]
 
 _SETTINGS = (
     ("pytest.toml", ""),
@@ -132,14 +116,14 @@ def chosen_plugins(known: dict[str, str], top: Path) -> list[str] | None:
     return list(wanted.values())
 
 
-def main(channel: int, secret: int) -> int:
-    """Run pytest by the orders on standard input; gives its exit status."""
+def main(channel: int, secret: int, beside: Beside) -> int:
+    """Run pytest by the orders on standard input; gives its exit status. `beside` gives a module of this folder."""
     with os.fdopen(secret, "rb") as file:
         send = sender(channel, file.read())
     orders, pytest = json.loads(sys.stdin.buffer.read()), loaded()
     folder = Path.cwd()
     top = folder.joinpath(*[".."] * len(Path(orders["folder"]).parts)).resolve()
-    plugin, lines = _beside("plugin"), _beside("lines").Lines(top) if orders["coverage"] else None
+    plugin, lines = beside("plugin"), beside("lines").Lines(top) if orders["coverage"] else None
     cache = tempfile.mkdtemp()
     try:
         given = arguments(orders, folder, top, cache)
@@ -166,23 +150,3 @@ def main(channel: int, secret: int) -> int:
 def _reach(folder: Path) -> None:
     """Let tests import what `python -m pytest` and an editable install of a `src` layout would."""
     sys.path[:0] = [str(folder), *([str(folder / "src")] if (folder / "src").is_dir() else [])]
-
-
-@cache
-def _beside(name: str) -> Any:
-    spec = util.spec_from_file_location(f"_ticketsmith_{name}", Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "stay":
-        loaded(), _beside("plugin"), _beside("lines")  # once for all runs
-        _beside("server").serve(int(sys.argv[3]), sys.argv[2])
-    ended = main(int(sys.argv[1]), int(sys.argv[2]))
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(ended)  # threads that tests left running do not hold it up, and nothing of theirs runs any more

@@ -427,7 +427,7 @@ def test_a_test_that_hangs_is_ended_by_our_limit_although_another_plugin_has_one
 
 
 def test_folders_named_like_ours_and_like_our_files_are_the_targets(tmp_path: Path) -> None:
-    names = ("bot", "stages", "memory", "plugin", "lines", "launcher")
+    names = ("bot", "stages", "memory", "plugin", "lines", "launcher", "pytest_run")
     files = {f"{name}/__init__.py": f"who = '{name} of the target'" for name in names}
     imports = "\n".join(f"import {name}\nassert {name}.who == '{name} of the target'" for name in names)
 

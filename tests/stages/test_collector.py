@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import io
 import json
 import os
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from stages.collector import launcher
+from stages.collector import launcher, pytest_run
 from stages.collector.lines import Lines
 from stages.results import read_results
 from tests.stages.repositories import put
@@ -51,7 +52,7 @@ def collect(tree: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -> tup
     os.write(write_key, KEY)
     os.close(write_key)
     with (tree.parent / "reported").open("wb", buffering=0) as channel:
-        status = launcher.main(channel.fileno(), read_key)
+        status = pytest_run.main(channel.fileno(), read_key, launcher.beside)
     results = read_results((tree.parent / "reported").read_bytes(), KEY)
     assert results.intact
     assert results.status == status
@@ -93,6 +94,24 @@ def test_what_a_test_of_unittest_raised_is_sent(tmp_path: Path, monkeypatch: pyt
         "test_total": "AssertionError: 2 != 3",
         "test_name": "AttributeError: 'Orders' object has no attribute 'name'",
     }
+
+
+def test_no_path_is_followed_for_the_source_of_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`inspect` would do so for each file of each module that there is."""
+    files = {"thing.py": "def broken(): return 1 / 0", "test_inside.py": "import thing\ndef test_a(): thing.broken()"}
+    asked: list[object] = []
+    getabsfile = inspect.getabsfile
+
+    def recorded(*given: Any) -> str:
+        asked.append(given)
+        return getabsfile(*given)
+
+    monkeypatch.setattr(inspect, "getabsfile", recorded)
+    collect(tree(tmp_path, files), monkeypatch)
+    (outcome,) = read_results((tmp_path / "reported").read_bytes(), KEY).outcomes
+
+    assert ("thing.broken()" in outcome.text, "return 1 / 0" in outcome.text) == (True, True)
+    assert asked == []
 
 
 def test_only_chosen_tests_are_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +169,7 @@ def test_once_a_test_has_hung_the_others_share_what_time_is_left(
 def test_settings_are_looked_for_up_to_the_top(tmp_path: Path, files: dict[str, str], found: str | None) -> None:
     top = tree(tmp_path, files)
 
-    assert launcher.settings(top / "sub", top) == (top / found if found else None)
+    assert pytest_run.settings(top / "sub", top) == (top / found if found else None)
 
 
 def test_plugins_are_those_that_tests_or_settings_name(tmp_path: Path) -> None:
@@ -162,18 +181,18 @@ def test_plugins_are_those_that_tests_or_settings_name(tmp_path: Path) -> None:
         ".venv/test_x.py": "import respx",
     }
 
-    assert launcher.chosen_plugins(known, tree(tmp_path, files)) == ["c.plugin", "h.plugin"]
+    assert pytest_run.chosen_plugins(known, tree(tmp_path, files)) == ["c.plugin", "h.plugin"]
 
 
 def test_a_tree_with_very_many_files_gets_all_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launcher, "_FILES_LOOKED_INTO", 1)
+    monkeypatch.setattr(pytest_run, "_FILES_LOOKED_INTO", 1)
 
-    assert launcher.chosen_plugins({}, tree(tmp_path, {"test_a.py": "", "test_b.py": ""})) is None
+    assert pytest_run.chosen_plugins({}, tree(tmp_path, {"test_a.py": "", "test_b.py": ""})) is None
 
 
 def test_a_closed_channel_and_a_forked_child_send_nothing(tmp_path: Path) -> None:
     with (tmp_path / "reported").open("wb", buffering=0) as channel:
-        send = launcher.sender(channel.fileno(), KEY)
+        send = pytest_run.sender(channel.fileno(), KEY)
         child = os.fork()
         if child == 0:
             send({"event": "end", "status": 0})
