@@ -11,7 +11,7 @@ from click.testing import Result
 
 from bot.run import Run
 from tests.bot.kit import Bed, bed
-from tests.bot.lines import NOTE, Line, line
+from tests.bot.lines import AGENT, NOTE, Line, line
 
 Found = TypeVar("Found")
 _made: Final[dict[Path, Any]] = {}
@@ -52,6 +52,12 @@ def fixed(folder: Path) -> tuple[Line, Result]:
     return line(place, NOTE), done
 
 
+def held(folder: Path) -> tuple[Line, Result]:
+    """The same, with a patch that was wrong and had one attempt."""
+    place, done = laid(_held, folder)
+    return line(place, NOTE), done
+
+
 def _published(folder: Path) -> Run:
     ground = bed(folder)
     return ground.fix(ground.app())
@@ -59,3 +65,7 @@ def _published(folder: Path) -> Run:
 
 def _fixed(folder: Path) -> Result:
     return line(folder, NOTE).fix()
+
+
+def _held(folder: Path) -> Result:
+    return line(folder, NOTE).fix("--attempts", "1", script=AGENT.replace("echo 3 >", "echo 2 >"))

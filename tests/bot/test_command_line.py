@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bot.commands.common import err
-from tests.bot.laid import fixed
+from tests.bot.laid import fixed, held
 from tests.bot.lines import AGENT, NOTE, Line, complaint, line
 
 ROOT = Path(__file__).parents[2]
@@ -74,10 +74,8 @@ def test_progress_goes_to_stderr_and_the_result_to_stdout(tmp_path: Path) -> Non
     assert "Triage" not in done.stdout
 
 
-def test_a_held_run_exits_with_one_and_keeps_its_patch(typed: Line) -> None:
-    wrong = AGENT.replace("echo 3 > price.txt", "echo 2 > price.txt").replace("'3\\n\\n'", "'2\\n\\n'")
-
-    done = typed.fix("--attempts", "1", script=wrong)
+def test_a_held_run_exits_with_one_and_keeps_its_patch(tmp_path: Path) -> None:
+    typed, done = held(tmp_path)
 
     assert done.exit_code == 1
     assert "Ended: hold: check" in done.stdout
@@ -195,9 +193,8 @@ def test_notes_that_no_prompt_will_hold_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_what_memory_would_say_is_what_a_run_reads(typed: Line) -> None:
-    held = AGENT.replace("echo 3 > price.txt", "echo 2 > price.txt").replace("'3\\n\\n'", "'2\\n\\n'")
-    typed.fix("--attempts", "1", script=held)
+def test_what_memory_would_say_is_what_a_run_reads(tmp_path: Path) -> None:
+    typed, _ = held(tmp_path)
 
     foreseen = typed.type("memory", "recall", typed.ticket, *typed.at, "--entry-point", "triage").stdout
     typed.fix()

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from sqlmodel import col, select
+
 from bot.book import Book, utc_now
 from bot.engine.durable import Durable, Pace, engine_url
 from bot.engine.leases import Leases, Process
@@ -21,6 +23,7 @@ from bot.engine.worker import Chore, Desk, Rhythm, Worker
 from bot.errors import Interrupted
 from bot.forge.types import Account, AccountKind, RepositoryRef
 from bot.job import Job, JobKind, NewJob, Start, StartCause
+from bot.job_tables import JobRow
 from bot.jobs import Jobs
 from bot.log import open_log
 from memory.database import open_database
@@ -144,5 +147,7 @@ class Shop:
             time.sleep(0.02)
 
     def states(self, *, repository: int = 70) -> list[str]:
-        numbers = range(1, 10)
-        return [job.state.value for number in numbers for job in self.jobs.of_issue(repository, number)]
+        """Of all jobs of a repository, issue by issue; one query, for it is asked again and again."""
+        query = select(JobRow.state).where(JobRow.repository == repository).order_by(col(JobRow.number), col(JobRow.id))
+        with self.book.reading() as session:
+            return list(session.exec(query).all())
