@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import traceback
 from collections.abc import Callable
@@ -12,6 +13,7 @@ def in_child(work: Callable[[], object]) -> int:
     pid = os.fork()
     if pid == 0:
         status = 1
+        gc.freeze()  # what the tests hold is not searched for garbage in every child anew
         try:
             work()
             status = 0

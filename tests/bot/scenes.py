@@ -24,7 +24,7 @@ from memory.types import (
 from stages.agents.limits import Limits
 from stages.ticket import Ticket
 from tests.bot.kit import DIAGNOSED, NOTHING, SETTINGS, TICKET, TRACE, Bed, Script, ScriptedApp, bed, silent, writes
-from tests.bot.laid import merged, published
+from tests.bot.laid import laid, merged, published
 
 Reached: TypeAlias = tuple[EndingKind, StrEnum | None]
 Play: TypeAlias = Callable[[Path], tuple[App, Run]]
@@ -229,9 +229,9 @@ def the_failure_is_there_with_the_patch(folder: Path) -> tuple[App, Run]:
 
 @scene("final verify: recurred", reaches=((EndingKind.VERIFY, VerifyOutcome.RECURRED),))
 def another_ticket_brings_the_failure_back(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder, LOUD)
+    place, run = laid(_traced, folder)
+    ground = bed(place)
     app = ground.app()
-    run = ground.fix(app, TRACED)
     break_again(ground, run)
     ground.fix(ground.app(Script.of(develop=NOTHING)), AGAIN)
     return app, app.stores.runs.get(run.id)
@@ -272,10 +272,14 @@ def the_test_that_the_ticket_names_passes(folder: Path) -> tuple[App, Run]:
 
 @scene("final not-ours: duplicate", reaches=((EndingKind.NOT_OURS, NotOursCause.DUPLICATE),))
 def an_open_run_fixes_the_same_failure(folder: Path) -> tuple[App, Run]:
-    ground = bed(folder, LOUD)
+    ground = bed(laid(_traced, folder)[0])
     app = ground.app()
-    ground.fix(app, TRACED)
     return app, ground.fix(app, AGAIN)
+
+
+def _traced(folder: Path) -> Run:
+    ground = bed(folder, LOUD)
+    return ground.fix(ground.app(), TRACED)
 
 
 def elsewhere(folder: Path, ownership: str) -> tuple[App, Run]:
