@@ -22,13 +22,13 @@ def laid(make: Callable[[Path], Found], folder: Path) -> tuple[Path, Found]:
 
     A world names its own paths, so it is always laid at the one place where it was made, beside the folders of tests.
     """
-    place = folder.parent / make.__name__
+    place = folder.parent / f"{make.__module__}.{make.__name__}"
     kept = place.with_name(f"{place.name}-kept")
+    shutil.rmtree(place, ignore_errors=True)  # as the test before this one left it
     if place not in _made:
         place.mkdir()
         _made[place] = make(place)
         place.rename(kept)
-    shutil.rmtree(place, ignore_errors=True)  # as the test before this one left it
     shutil.copytree(kept, place, symlinks=True)
     return place, _made[place]
 
