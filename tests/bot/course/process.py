@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bot.app import App, Choices
 from bot.app_settings import AppSettings
@@ -14,9 +14,11 @@ from bot.config import Settings
 from bot.engine.durable import Pace
 from bot.engine.worker import Rhythm
 from bot.working import Working, leave
-from tests.bot.course.town import Town
-from tests.bot.forge.kit import Clock
+from tests.bot.clock import Clock
 from tests.bot.kit import Script, ScriptedApp, writes
+
+if TYPE_CHECKING:  # a worker needs no GitHub, which takes long to import
+    from tests.bot.course.town import Town
 
 _ROOT: Final = Path(__file__).parents[3]
 _REAL_SECONDS: Final = 2.0
@@ -56,8 +58,8 @@ def main(url: str, key: str, home: str) -> None:
         settings,
         Choices(trusted=True, sandbox="plain"),
         app=_made,
-        pace=Pace(runs=2, poll_seconds=0.1),
-        rhythm=Rhythm(beat_seconds=0.5, look_seconds=0.1, leave_seconds=20.0),
+        pace=Pace(runs=2, poll_seconds=0.3),
+        rhythm=Rhythm(beat_seconds=0.5, look_seconds=0.3, leave_seconds=20.0),
         clock=clock,
         sleep=sleep,
     )

@@ -17,14 +17,16 @@ from bot.course.office import taking
 from bot.course.points import Reached, nothing
 from bot.course.store import CourseStore
 from bot.engine.outcome import Outcome, Settled, ToWork
+from bot.forge.types import RepositoryRef
 from bot.intake import Event, Own, arrival_of, decide
 from bot.job import Job
 from bot.jobs import Jobs
 from bot.log import open_log
 from bot.run import Run
 from bot.working import Working
+from tests.bot.clock import Clock
 from tests.bot.empty_database import lay_empty_database
-from tests.bot.forge.kit import Clock
+from tests.bot.forge.kit import ref_of
 from tests.bot.kit import SHOP, Script, ScriptedApp, told
 from tests.github_server.github import GitHub
 from tests.github_server.oracle import World, check_world
@@ -172,9 +174,7 @@ class Town:
         return self.courses.of_issue(self.ref, issue.number)
 
     @property
-    def ref(self) -> Any:
-        from tests.bot.forge.kit import ref_of
-
+    def ref(self) -> RepositoryRef:
         return ref_of(self.shop)
 
     def told(self, issue: Issue) -> list[str]:

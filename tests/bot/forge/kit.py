@@ -1,29 +1,15 @@
-"""A forge that reads our GitHub, with a clock that tests move."""
+"""A forge that reads our GitHub."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from bot.forge.github import Forge
 from bot.forge.types import Account, AccountKind, RepositoryRef
+from tests.bot.clock import Clock
 from tests.github_server.github import GitHub
 from tests.github_server.state import Person, Repository
-
-
-class Clock:
-    """The time of the program. Sleeping moves it, and is remembered."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-        self.slept: list[float] = []
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.ahead += timedelta(seconds=seconds)
 
 
 def forge_of(

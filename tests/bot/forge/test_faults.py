@@ -24,7 +24,8 @@ from bot.forge.errors import (
     Unreachable,
 )
 from bot.forge.github import Forge
-from tests.bot.forge.kit import Clock, account_of, forge_of, ref_of
+from tests.bot.clock import Clock
+from tests.bot.forge.kit import account_of, forge_of, ref_of
 from tests.github_server.fixtures import github  # noqa: F401
 from tests.github_server.github import GitHub
 

@@ -15,7 +15,8 @@ from memory.scrub import Scrubber
 from memory.types import CommitId
 from stages.mirror import Mirror
 from stages.repository import Repository
-from tests.bot.forge.kit import Clock, forge_of, ref_of
+from tests.bot.clock import Clock
+from tests.bot.forge.kit import forge_of, ref_of
 from tests.empty_database import lay_empty
 from tests.github_server.github import GitHub
 from tests.github_server.state import Issue
