@@ -41,29 +41,32 @@ class GitHub:
 
     `url` is the base address as an Enterprise server has it (`…/api/v3`), `plain_url` as github.com has it, `web` where
     git is served. `key` is the App's private key. `requests` is every request there was.
+
+    One that stood before goes on with `past`, what it knew and was asked, and with its folder and port.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, port: int = 0, past: tuple[State, list[Exchange]] | None = None) -> None:
         self.key, public = _key()
         self.app_id = APP_ID
-        self.state = State(folder, app_public_key=public)
-        self._server = Server()
-        self.web = f"http://127.0.0.1:{self._server.server_port}"
+        self.state, exchanges = past or (State(folder, app_public_key=public), [])
+        self._server = Server(port)
+        self.port = self._server.server_port
+        self.web = f"http://127.0.0.1:{self.port}"
         self.url, self.plain_url = self.web + PREFIX, self.web
         shapes = Shapes(self.state, self.url, self.web)
         self.hooks, self.faults = Hooks(self.state, shapes), Faults()
         routes = Routes()
         for nouns in (rest_app, rest_issues, rest_pulls, rest_repository, rest_checks):
             nouns.register(routes)
-        self._site = self._server.site = Site(self.state, routes, shapes, self.hooks, self.faults)
+        self._site = self._server.site = Site(self.state, routes, shapes, self.hooks, self.faults, exchanges)
         self.people = People(self.state, self.hooks, self._site.lock)
-        self.acme = self.state.add_person("acme", "Organization")
-        self.ada = self.state.add_person("ada")
-        self.installation = Installation(71, self.acme, dict(PERMISSIONS))
-        self.state.installations[71] = self.installation
+        self.acme = self.state.person("acme") or self.state.add_person("acme", "Organization")
+        self.ada = self.state.person("ada") or self.state.add_person("ada")
+        app = Installation(71, self.acme, dict(PERMISSIONS))
+        self.installation = self.state.installations.setdefault(app.id, app)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
-        self.till = self.repository("till", roles={self.ada: "write"})
+        self.till = self.state.repository("acme/till") or self.repository("till", roles={self.ada: "write"})
 
     def close(self) -> None:
         """End the server, and every connection that hangs."""

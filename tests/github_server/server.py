@@ -67,9 +67,10 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64
+    allow_reuse_port = True  # by one who keeps it for another server of ours
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
         self.site: Site
         self._open: set[socket.socket] = set()
 

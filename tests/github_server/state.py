@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ APP_ID: Final = 4242
 BOT_ID: Final = 99_000_001
 ACTIONS_APP_ID: Final = 15_368
 ACTIONS_BOT_ID: Final = 41_898_282
+FIRST_ID: Final = 1_000
 TOKEN_LIFE: Final = timedelta(hours=1)
 READS: Final = {"metadata": "read", "issues": "read", "pull_requests": "read", "contents": "read", "checks": "read"}
 PERMISSIONS: Final = {
@@ -193,13 +193,17 @@ class Delivery:
     repository: int | None
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass
 class State:
-    """Everything. `now` may be set to any clock; it is GitHub's own, apart from that of the program."""
+    """Everything; it can be pickled. `now` may be set to any clock; it is GitHub's own, apart from the program's."""
 
     folder: Path
     slug: str = "ticketsmith-test"
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    now: Callable[[], datetime] = _utc_now
     app_public_key: str = ""
     app_permissions: dict[str, str] = field(default_factory=lambda: dict(PERMISSIONS))
     app_events: list[str] = field(default_factory=lambda: ["issues", "issue_comment", "pull_request"])
@@ -210,14 +214,15 @@ class State:
     tokens: dict[str, Token] = field(default_factory=dict)
     deliveries: list[Delivery] = field(default_factory=list)
     manifests: dict[str, dict[str, Any]] = field(default_factory=dict)  # code -> what the conversion answers
-    ids: count[int] = field(default_factory=lambda: count(1_000))
+    ids: int = FIRST_ID  # the next one
 
     def __post_init__(self) -> None:
         self.bot = self.add_person(f"{self.slug}[bot]", "Bot", BOT_ID)
         self.actions_bot = self.add_person("github-actions[bot]", "Bot", ACTIONS_BOT_ID)
 
     def new_id(self) -> int:
-        return next(self.ids)
+        self.ids += 1
+        return self.ids - 1
 
     def add_person(self, login: str, kind: str = "User", number: int | None = None) -> Person:
         person = Person(number or self.new_id(), login, kind)

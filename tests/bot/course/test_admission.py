@@ -13,6 +13,7 @@ from bot.engine.outcome import Settled
 from bot.forge.types import Account, AccountKind
 from bot.job import JobKind, NewJob, Start, StartCause
 from bot.run import Opening, RunState
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.github_server.state import Issue
 
@@ -81,8 +82,8 @@ def test_what_changed_before_the_job_was_taken_counts(town: Town, act: str, why:
     assert town.comments(issue) == []
 
 
-def test_r9_an_issue_has_so_many_runs_a_day_and_no_more(town: Town) -> None:
-    issue = town.solved()
+def test_r9_an_issue_has_so_many_runs_a_day_and_no_more(solved: Copies) -> None:
+    town, issue = solved()
     first = town.course(issue)
     town.app.stop(town.run(issue))
     for _ in range(1, RUNS_A_DAY):
@@ -130,8 +131,8 @@ def test_r3_sec_6_a_found_issue_is_worked_on_as_it_stands_unless_it_was_edited_s
     assert town.comments(edited)[0].startswith("Not begun: it was edited after the label was set")
 
 
-def test_r31_a_sweep_brings_no_pull_request_back_that_a_person_closed(town: Town) -> None:
-    issue = town.solved()
+def test_r31_a_sweep_brings_no_pull_request_back_that_a_person_closed(solved: Copies) -> None:
+    town, issue = solved()
     town.github.people.close(town.shop, town.pull(), town.ada)
     town.drain()
 

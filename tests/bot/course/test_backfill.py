@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -11,12 +10,12 @@ from click.testing import CliRunner, Result
 from bot.cli import ticketsmith
 from memory.types import RepositoryId, Scope
 from stages.git import Git
+from tests.bot.course.kept import Beginning, Copies
 from tests.bot.course.town import Town
 
 
-@pytest.fixture
-def past(town: Town, tmp_path: Path) -> Town:
-    """A town whose program has lost its memory: one patch was merged, one closed, one sent back and is open."""
+def memory_is_lost(town: Town) -> None:
+    """The program forgets all: one patch was merged, one closed, one sent back and is open."""
     fates = ("merged", "closed", "open")
     made = {fate: town.solved(title=f"The price is wrong, {fate}") for fate in fates}
     pulls = {fate: town.course(issue).pull for fate, issue in made.items()}
@@ -26,17 +25,21 @@ def past(town: Town, tmp_path: Path) -> Town:
     town.github.people.close(town.shop, closed, town.ada)
     commit = town.github.people.merge(town.shop, merged, town.ada)
     town.github.people.check(town.shop, commit, "success", name="unit")
-    (tmp_path / "home" / "ticketsmith.sqlite").rename(tmp_path / "old.sqlite")
-    for rest in ("-wal", "-shm"):
-        (tmp_path / "home" / f"ticketsmith.sqlite{rest}").unlink(missing_ok=True)
-    Git(folder=tmp_path).run("init", "--quiet", str(tmp_path / "checkout"))
-    git = Git(folder=tmp_path / "checkout")
+    town.leave()
+    (town.home / "ticketsmith.sqlite").rename(town.folder / "old.sqlite")
+    Git(folder=town.folder).run("init", "--quiet", str(town.folder / "checkout"))
+    git = Git(folder=town.folder / "checkout")
     bare = town.shop.git.path
     pack = Git(folder=bare, git_dir=bare).run("pack-objects", "--all", "--stdout", "-q")
     git.run("unpack-objects", "-q", stdin=pack)
     git.run("update-ref", "refs/heads/main", commit)
     git.run("symbolic-ref", "HEAD", "refs/heads/main")
     git.run("config", "remote.origin.url", f"{town.github.web}/acme/shop.git")
+
+
+@pytest.fixture
+def past(after: Copies) -> Town:
+    town, _ = after(Beginning(happens=memory_is_lost))
     return town
 
 

@@ -6,6 +6,7 @@ from bot.run import RunState
 from stages.errors import ParkCause
 from stages.prompt import EntryPoint
 from stages.workspace import Workspace
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, writes
 
@@ -62,9 +63,8 @@ def test_f25_a_base_that_moves_on_again_has_the_patch_held_until_a_person_says_s
     town.check()
 
 
-def test_f25_a_patch_that_is_out_and_made_anew_on_a_base_that_moved_on_can_be_merged(town: Town) -> None:
-    town.script.answers.update(Script.of(refix=writes(text="3\n\n")).answers)
-    issue = town.solved()
+def test_f25_a_patch_that_is_out_and_made_anew_on_a_base_that_moved_on_can_be_merged(solved: Copies) -> None:
+    town, issue = solved(refix=writes(text="3\n\n"))
     before = town.course(issue).pushed
     town.github.people.push(town.shop, "main", {"price.txt": "2\n"}, town.ada)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from bot.course.points import CourseStep, Moment
 from bot.job import JobKind
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
-from tests.bot.kit import Act, Script, writes
+from tests.bot.kit import Act, writes
 from tests.github_server.state import APP_ID, Check, Issue
 
 
@@ -19,22 +18,21 @@ def ours(town: Town, head: str) -> list[Check]:
     return [one for one in town.shop.checks.values() if one.app == APP_ID and one.head_sha == head]
 
 
-def sent_back(town: Town) -> tuple[Issue, str]:
-    """A published patch whose review asks for more, which is answered; and its first commit."""
-    issue = town.solved()
+def sent_back(town: Town, issue: Issue) -> str:
+    """Have more asked for by a review, and answered; gives the first commit."""
     head = town.course(issue).pushed or ""
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
     town.drain()
-    return issue, head
+    return head
 
 
-def test_no_commit_of_others_gets_a_check_run_of_ours(town: Town) -> None:
-    issue = town.solved()
+def test_no_commit_of_others_gets_a_check_run_of_ours(solved: Copies) -> None:
+    town, issue = solved()
 
     assert {one.head_sha for one in town.shop.checks.values()} == {town.course(issue).pushed}
 
 
-def test_while_another_attempt_is_made_a_check_run_on_our_commit_is_under_way(found: Callable[..., Town]) -> None:
+def test_while_another_attempt_is_made_a_check_run_on_our_commit_is_under_way(solved: Copies) -> None:
     seen: list[tuple[str, str | None]] = []
 
     def refix(workspace: object) -> dict[str, object]:
@@ -42,9 +40,9 @@ def test_while_another_attempt_is_made_a_check_run_on_our_commit_is_under_way(fo
         seen.append((newest.status, newest.conclusion))
         return dict(writes(text="3\n\n")(workspace))  # type: ignore[operator, arg-type]
 
-    town = found(script=Script.of(refix=refix))
+    town, issue = solved(refix=refix)
 
-    issue, head = sent_back(town)
+    head = sent_back(town, issue)
 
     assert seen == [("in_progress", None)]
     passed, again = ours(town, head)
@@ -64,11 +62,11 @@ def test_while_another_attempt_is_made_a_check_run_on_our_commit_is_under_way(fo
     ids=["it waits", "no attempt passes"],
 )
 def test_whatever_comes_of_the_attempt_no_check_run_is_left_under_way(
-    found: Callable[..., Town], refix: Act, state: RunState, title: str
+    solved: Copies, refix: Act, state: RunState, title: str
 ) -> None:
-    town = found(script=Script.of(refix=refix))
+    town, issue = solved(refix=refix)
 
-    issue, head = sent_back(town)
+    head = sent_back(town, issue)
 
     assert town.run(issue).state is state
     assert [one.output["title"] for one in ours(town, head)] == ["The gate passed", title]
@@ -76,9 +74,8 @@ def test_whatever_comes_of_the_attempt_no_check_run_is_left_under_way(
     town.check()
 
 
-def test_r24_a_check_run_that_is_refused_keeps_no_attempt_back(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(refix=writes(text="3\n\n")))
-    issue = town.solved()
+def test_r24_a_check_run_that_is_refused_keeps_no_attempt_back(solved: Copies) -> None:
+    town, issue = solved(refix=writes(text="3\n\n"))
     town.github.fault(r"POST .*/check-runs", status=403, body={"message": "Resource not accessible by integration"})
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
 
@@ -88,7 +85,7 @@ def test_r24_a_check_run_that_is_refused_keeps_no_attempt_back(found: Callable[.
 
 
 @pytest.mark.parametrize("at", [1, 2, 3], ids=["begun", "on the new commit", "over"])
-def test_f41_a_death_beside_any_check_run_leaves_each_there_once(found: Callable[..., Town], at: int) -> None:
+def test_f41_a_death_beside_any_check_run_leaves_each_there_once(solved: Copies, at: int) -> None:
     counted = 0
 
     def dies(step: CourseStep, here: Moment) -> None:
@@ -98,8 +95,7 @@ def test_f41_a_death_beside_any_check_run_leaves_each_there_once(found: Callable
             town.reached = lambda *_: None
             raise ZeroDivisionError
 
-    town = found(script=Script.of(refix=writes(text="3\n\n")))
-    issue = town.solved()
+    town, issue = solved(refix=writes(text="3\n\n"))
     head = town.course(issue).pushed or ""
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
     town.reached = dies

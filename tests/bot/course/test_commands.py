@@ -13,6 +13,7 @@ from bot.course.waking import requeue, stop, wake
 from bot.engine.outcome import Settled
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.bot.kit import NOTHING, Script, writes
 
@@ -55,8 +56,8 @@ def test_r12_who_may_not_write_is_not_obeyed(town: Town, command: str) -> None:
     assert town.courses_of(issue) == ()
 
 
-def test_r34_stop_ends_the_run_closes_its_pull_request_and_says_so(town: Town) -> None:
-    issue = town.solved()
+def test_r34_stop_ends_the_run_closes_its_pull_request_and_says_so(solved: Copies) -> None:
+    town, issue = solved()
 
     town.say(issue, "/ticketsmith stop")
     town.drain()
@@ -102,8 +103,8 @@ def test_retry_wakes_a_run_that_waits(found: Callable[..., Town]) -> None:
     assert town.own_labels(issue) == ["ticketsmith:pr"]
 
 
-def test_retry_of_a_patch_that_is_out_points_to_it(town: Town) -> None:
-    issue = town.solved()
+def test_retry_of_a_patch_that_is_out_points_to_it(solved: Copies) -> None:
+    town, issue = solved()
 
     town.say(issue, "/ticketsmith retry")
     town.drain()
@@ -111,9 +112,8 @@ def test_retry_of_a_patch_that_is_out_points_to_it(town: Town) -> None:
     assert f"out already: #{town.pull().number}" in town.comments(issue)[1]
 
 
-def test_r37_requeue_sends_the_patch_back_with_a_note_that_the_next_attempt_reads(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(refix=writes(text="3\n\n")))
-    issue = town.solved()
+def test_r37_requeue_sends_the_patch_back_with_a_note_that_the_next_attempt_reads(solved: Copies) -> None:
+    town, issue = solved(refix=writes(text="3\n\n"))
 
     town.say(issue, "/ticketsmith requeue A line break is missing.")
     town.drain()
@@ -124,15 +124,14 @@ def test_r37_requeue_sends_the_patch_back_with_a_note_that_the_next_attempt_read
     town.check()
 
 
-def test_r37_while_a_patch_that_was_sent_back_is_worked_on_the_label_says_so(found: Callable[..., Town]) -> None:
+def test_r37_while_a_patch_that_was_sent_back_is_worked_on_the_label_says_so(solved: Copies) -> None:
     seen: list[list[str]] = []
 
     def look(step: CourseStep, moment: Moment) -> None:
         if (step, moment) == (CourseStep.PURSUE, Moment.BEFORE_EFFECT):
             seen.append(town.own_labels(issue))
 
-    town = found(script=Script.of(refix=writes("price.txt", "3\n")))
-    issue = town.solved()
+    town, issue = solved(refix=writes("price.txt", "3\n"))
     town.reached = look
     town.say(issue, "/ticketsmith requeue A line break is missing.")
     town.drain()
@@ -219,8 +218,8 @@ def test_a_run_that_the_operator_retries_here_goes_on_and_tells_github(found: Ca
     assert len(town.pulls()) == 1
 
 
-def test_what_the_operator_stops_here_is_ended_by_a_worker_with_its_pull_request(town: Town) -> None:
-    issue = town.solved()
+def test_what_the_operator_stops_here_is_ended_by_a_worker_with_its_pull_request(solved: Copies) -> None:
+    town, issue = solved()
 
     left_to_a_worker = stop(town.app, town.run(issue), "mira")
     town.drain()
@@ -233,9 +232,8 @@ def test_what_the_operator_stops_here_is_ended_by_a_worker_with_its_pull_request
     town.check()
 
 
-def test_r37_what_the_operator_sends_back_here_is_delivered_by_a_worker(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(refix=writes(text="3\n\n")))
-    issue = town.solved()
+def test_r37_what_the_operator_sends_back_here_is_delivered_by_a_worker(solved: Copies) -> None:
+    town, issue = solved(refix=writes(text="3\n\n"))
     before = town.course(issue).pushed
 
     left_to_a_worker = requeue(town.app, town.run(issue), "A line break is missing.", "mira")
@@ -248,8 +246,8 @@ def test_r37_what_the_operator_sends_back_here_is_delivered_by_a_worker(found: C
     town.check()
 
 
-def test_what_the_operator_sends_back_after_its_run_is_over_is_a_new_run_for_who_asked(town: Town) -> None:
-    issue = town.solved()
+def test_what_the_operator_sends_back_after_its_run_is_over_is_a_new_run_for_who_asked(solved: Copies) -> None:
+    town, issue = solved()
     stop(town.app, town.run(issue), "mira")
     town.drain()
 
@@ -270,9 +268,9 @@ def test_what_the_operator_sends_back_after_its_run_is_over_is_a_new_run_for_who
     ],
 )
 def test_the_command_line_leaves_a_run_of_an_issue_to_a_worker_and_says_so(
-    town: Town, words: list[str], said: str
+    solved: Copies, words: list[str], said: str
 ) -> None:
-    issue = town.solved()
+    town, issue = solved()
     run, (name, *rest) = town.run(issue), words
 
     done = CliRunner(env={"TICKETSMITH_HOME": str(town.home)}).invoke(ticketsmith, ["runs", name, run.id, *rest])

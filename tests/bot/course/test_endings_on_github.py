@@ -18,6 +18,7 @@ from bot.job import Job
 from bot.run import RunState
 from memory.types import DropCause
 from stages.workspace import Workspace
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, endings, lessons, writes
 from tests.github_server.state import Issue
@@ -38,8 +39,8 @@ def stopped_while_working(town: Town, act: Callable[[Issue], object]) -> Issue:
     return made[0]
 
 
-def test_a_merge_is_verified_on_the_merge_commit(town: Town) -> None:
-    issue = town.solved()
+def test_a_merge_is_verified_on_the_merge_commit(solved: Copies) -> None:
+    town, issue = solved()
 
     commit = town.github.people.merge(town.shop, town.pull(), town.ada)
     town.drain()
@@ -53,8 +54,8 @@ def test_a_merge_is_verified_on_the_merge_commit(town: Town) -> None:
     town.check()
 
 
-def test_f38_an_issue_that_the_merge_closes_is_no_drop_in_whatever_order_the_events_come(town: Town) -> None:
-    issue = town.solved()
+def test_f38_an_issue_that_the_merge_closes_is_no_drop_in_whatever_order_the_events_come(solved: Copies) -> None:
+    town, issue = solved()
     town.github.hooks.url = ""  # the first event is late
     town.github.people.merge(town.shop, town.pull(), town.ada)
     town.github.hooks.url = "kept"
@@ -65,8 +66,8 @@ def test_f38_an_issue_that_the_merge_closes_is_no_drop_in_whatever_order_the_eve
     assert town.run(issue).state is RunState.PUBLISHED
 
 
-def test_a_merged_patch_whose_failure_is_back_is_recurred(town: Town) -> None:
-    issue = town.solved()
+def test_a_merged_patch_whose_failure_is_back_is_recurred(solved: Copies) -> None:
+    town, issue = solved()
     pull = town.pull()
     assert pull.pull is not None
     town.github.people.push(town.shop, "main", {"broken": "yes\n"}, town.ada)
@@ -154,8 +155,8 @@ def test_f7_label_off_and_on_within_a_second_is_one_run(town: Town) -> None:
     town.check()
 
 
-def test_f35_when_the_app_is_removed_its_runs_end_and_their_data_stay(town: Town) -> None:
-    issue = town.solved()
+def test_f35_when_the_app_is_removed_its_runs_end_and_their_data_stay(solved: Copies) -> None:
+    town, issue = solved()
 
     town.github.people.uninstall(71, town.ada)
     town.drain()
@@ -164,8 +165,8 @@ def test_f35_when_the_app_is_removed_its_runs_end_and_their_data_stay(town: Town
     assert town.run(issue).patch
 
 
-def test_f34_a_repository_that_is_archived_ends_its_runs(town: Town) -> None:
-    issue = town.solved()
+def test_f34_a_repository_that_is_archived_ends_its_runs(solved: Copies) -> None:
+    town, issue = solved()
     town.shop.archived = True
 
     town.github.hooks("repository", "archived", town.shop, town.ada)
@@ -175,8 +176,8 @@ def test_f34_a_repository_that_is_archived_ends_its_runs(town: Town) -> None:
     assert town.run(issue).outcome == "drop: stopped"
 
 
-def test_r55_a_deployment_from_before_the_merge_is_no_evidence_and_one_after_it_is(town: Town) -> None:
-    issue = town.solved()
+def test_r55_a_deployment_from_before_the_merge_is_no_evidence_and_one_after_it_is(solved: Copies) -> None:
+    town, issue = solved()
     early = town.course(issue).pushed or ""
     town.github.people.deploy(town.shop, early, "success", environment="production")
     town.drain()
@@ -193,8 +194,8 @@ def test_r55_a_deployment_from_before_the_merge_is_no_evidence_and_one_after_it_
     assert town.run(issue).outcome == "verify: worked"
 
 
-def test_a_patch_that_nobody_speaks_of_for_14_days_is_unverified(town: Town) -> None:
-    issue = town.solved()
+def test_a_patch_that_nobody_speaks_of_for_14_days_is_unverified(solved: Copies) -> None:
+    town, issue = solved()
 
     made = town.office.app
 
@@ -210,8 +211,8 @@ def test_a_patch_that_nobody_speaks_of_for_14_days_is_unverified(town: Town) -> 
     assert town.run(issue).outcome == "verify: unverified"
 
 
-def test_a_run_that_another_one_stopped_first_keeps_its_cause(town: Town) -> None:
-    issue = town.solved()
+def test_a_run_that_another_one_stopped_first_keeps_its_cause(solved: Copies) -> None:
+    town, issue = solved()
     run = town.run(issue)
 
     town.app.stores.runs.request_stop(run.id, DropCause.MOVED)
@@ -221,7 +222,7 @@ def test_a_run_that_another_one_stopped_first_keeps_its_cause(town: Town) -> Non
     assert town.run(issue).outcome == "drop: moved"
 
 
-def merged_while_it_is_repaired(town: Town, *, heard: bool) -> Issue:
+def merged_while_it_is_repaired(solved: Copies, *, heard: bool) -> tuple[Town, Issue]:
     """An issue whose patch is merged while a further attempt works; `heard` before that attempt is over."""
 
     def refix(workspace: Workspace) -> dict[str, object]:
@@ -235,18 +236,17 @@ def merged_while_it_is_repaired(town: Town, *, heard: bool) -> Issue:
         return {"summary": "Done."}
 
     late: list[Job] = []
-    town.script.answers.update(Script.of(refix=refix).answers)
-    issue = town.solved()
+    town, issue = solved(refix=refix)
     town.say(issue, "/ticketsmith requeue A line break is missing.")
     town.drain()
     for job in late:
         town.take(job)
-    return issue
+    return town, issue
 
 
 @pytest.mark.parametrize("heard", [True, False])
-def test_a_merge_that_comes_while_another_attempt_works_is_verified_all_the_same(town: Town, heard: bool) -> None:
-    issue = merged_while_it_is_repaired(town, heard=heard)
+def test_a_merge_that_comes_while_another_attempt_works_is_verified_all_the_same(solved: Copies, heard: bool) -> None:
+    town, issue = merged_while_it_is_repaired(solved, heard=heard)
 
     assert town.told(issue) == ["hold: finding", *([] if heard else ["refix", "pass-after-hold"]),
                                 "final verify: worked"]  # fmt: skip
@@ -258,7 +258,7 @@ def test_a_merge_that_comes_while_another_attempt_works_is_verified_all_the_same
     town.check()
 
 
-def test_a_merge_closes_its_issue_before_it_is_told_and_the_attempt_at_work_drops_nothing(town: Town) -> None:
+def test_a_merge_closes_its_issue_before_it_is_told_and_the_attempt_at_work_drops_nothing(solved: Copies) -> None:
     def closed_by_it(*_: object) -> dict[str, object]:
         town.github.hooks.url = ""  # what GitHub tells of it is late
         town.github.people.merge(town.shop, town.pull(), town.ada)
@@ -266,7 +266,7 @@ def test_a_merge_closes_its_issue_before_it_is_told_and_the_attempt_at_work_drop
         town.github.hooks.url = "kept"
         return {"findings": []}
 
-    issue = town.solved()
+    town, issue = solved()
     town.script.answers.update(Script.of(review=closed_by_it, refix=writes(text="3\n\n")).answers)
     town.say(issue, "/ticketsmith requeue A line break is missing.")
     town.drain()

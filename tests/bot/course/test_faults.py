@@ -12,6 +12,7 @@ from bot.engine.outcome import Settled, Waits
 from bot.outbox.sender import ON_ITS_WAY_SECONDS
 from bot.run import RunState
 from stages.errors import ParkCause
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, writes
 from tests.github_server.state import Issue
@@ -30,16 +31,43 @@ def published_once(town: Town, issue: Issue) -> None:
     town.check()
 
 
+def tried_again(town: Town) -> None:
+    """What waits is taken up minutes later, three times at most."""
+    for _ in range(3):
+        if not isinstance(town.outcomes[-1][1], Settled):
+            town.clock.ahead += timedelta(minutes=3)
+            town.take_last_again()
+
+
 @pytest.mark.parametrize(
     ("match", "how"),
     [
         (r"POST .*/pulls", {"reset": True, "stored": True}),
         (r"POST .*/pulls", {"status": 502, "stored": True}),
-        (r"POST .*/issues/1/comments", {"status": 502, "stored": True}),
-        (r"POST .*/issues/1/comments", {"reset": True, "stored": True}),
         (r"POST .*/check-runs", {"status": 500, "stored": True}),
         (r"POST .*git-receive-pack", {"reset": True, "stored": True}),
         (r"POST .*/pulls", {"status": 502}),
+    ],
+    ids=str,
+)
+def test_f17_r67_what_was_stored_of_a_patch_before_the_answer_broke_is_there_once(
+    passed: Copies, match: str, how: dict[str, object]
+) -> None:
+    town, issue = passed()
+    fault = town.github.fault(match.replace("/api", ".*"), **how)
+
+    town.go_on(issue)
+    tried_again(town)
+
+    assert fault.happened == 1
+    published_once(town, issue)
+
+
+@pytest.mark.parametrize(
+    ("match", "how"),
+    [
+        (r"POST .*/issues/1/comments", {"status": 502, "stored": True}),
+        (r"POST .*/issues/1/comments", {"reset": True, "stored": True}),
         (r"GET .*/issues/1", {"status": 503, "times": 2}),
         (r"GET .*info/refs.*", {"status": 503}),
         (r"PATCH .*/issues/comments/\d+", {"status": 502, "stored": True}),
@@ -54,15 +82,13 @@ def test_f17_r67_what_was_stored_before_the_answer_broke_is_there_once(
     issue = town.labelled()
 
     town.drain()
-    for _ in range(3):
-        if not isinstance(town.outcomes[-1][1], Settled):
-            town.clock.ahead += timedelta(minutes=3)
-            town.take_last_again()
+    tried_again(town)
 
     published_once(town, issue)
 
 
-def test_f13_a_primary_limit_parks_the_run_with_its_wake_time_and_asks_nothing_before(town: Town) -> None:
+def test_f13_a_primary_limit_parks_the_run_with_its_wake_time_and_asks_nothing_before(passed: Copies) -> None:
+    town, issue = passed()
     reset = int((utc_now() + timedelta(minutes=40)).timestamp())
     town.github.fault(
         r"POST .*/pulls",
@@ -70,9 +96,8 @@ def test_f13_a_primary_limit_parks_the_run_with_its_wake_time_and_asks_nothing_b
         body={"message": "API rate limit exceeded for installation ID 71."},
         headers={"x-ratelimit-remaining": "0", "x-ratelimit-limit": "5000", "x-ratelimit-reset": str(reset)},
     )
-    issue = town.labelled()
 
-    town.drain()
+    town.go_on(issue)
 
     waits = town.outcomes[-1][1]
     assert isinstance(waits, Waits)
@@ -88,11 +113,11 @@ def test_f13_a_primary_limit_parks_the_run_with_its_wake_time_and_asks_nothing_b
     published_once(town, issue)
 
 
-def test_r26_f15_a_secondary_limit_without_a_header_waits_a_minute_at_least(town: Town) -> None:
+def test_r26_f15_a_secondary_limit_without_a_header_waits_a_minute_at_least(passed: Copies) -> None:
+    town, issue = passed()
     town.github.fault(r"POST .*/pulls", status=403, body=NEVER_SENT)
-    issue = town.labelled()
 
-    town.drain()
+    town.go_on(issue)
 
     waits = town.outcomes[-1][1]
     assert isinstance(waits, Waits)
@@ -102,20 +127,20 @@ def test_r26_f15_a_secondary_limit_without_a_header_waits_a_minute_at_least(town
     published_once(town, issue)
 
 
-def test_f12_r14_a_token_that_is_refused_is_made_anew_once(town: Town) -> None:
+def test_f12_r14_a_token_that_is_refused_is_made_anew_once(passed: Copies) -> None:
+    town, issue = passed()
     town.github.fault(r"POST .*/pulls", status=401, body={"message": "Bad credentials"})
-    issue = town.labelled()
 
-    town.drain()
+    town.go_on(issue)
 
     published_once(town, issue)
 
 
-def test_f12_a_credential_that_stays_refused_parks_the_run_with_its_patch(town: Town) -> None:
+def test_f12_a_credential_that_stays_refused_parks_the_run_with_its_patch(passed: Copies) -> None:
+    town, issue = passed()
     town.github.fault(r"POST .*/pulls", status=401, body={"message": "Bad credentials"}, times=9)
-    issue = town.labelled()
 
-    town.drain()
+    town.go_on(issue)
 
     run = town.run(issue)
     assert (run.state, run.park_cause) == (RunState.PARKED, ParkCause.TOKEN)
@@ -124,11 +149,11 @@ def test_f12_a_credential_that_stays_refused_parks_the_run_with_its_patch(town: 
     town.check()
 
 
-def test_f36_a_permission_that_is_missing_is_named_to_people(town: Town) -> None:
+def test_f36_a_permission_that_is_missing_is_named_to_people(passed: Copies) -> None:
+    town, issue = passed()
     town.github.fault(r"POST .*/pulls", status=403, body={"message": "Resource not accessible by integration"}, times=9)
-    issue = town.labelled()
 
-    town.drain()
+    town.go_on(issue)
 
     run = town.run(issue)
     assert (run.state, run.park_cause) == (RunState.PARKED, ParkCause.PERMISSION)
@@ -159,11 +184,11 @@ def test_r24_a_comment_that_is_refused_keeps_no_pull_request_back(town: Town) ->
     assert len(town.pulls()) == 1
 
 
-def test_r21_a_push_that_never_arrives_is_not_called_done(town: Town) -> None:
+def test_r21_a_push_that_never_arrives_is_not_called_done(passed: Copies) -> None:
+    town, issue = passed()
     town.github.fault(r"POST .*git-receive-pack", status=200, body="0000", times=99)
-    issue = town.labelled()
 
-    town.drain()
+    town.go_on(issue)
 
     assert isinstance(town.outcomes[-1][1], Waits)
     assert (town.branches(), town.pulls()) == ([], [])
@@ -182,10 +207,8 @@ def test_f28_an_empty_repository_is_told_and_no_run_begins(town: Town) -> None:
     assert town.courses_of(issue) == ()
 
 
-def test_f28_a_base_that_was_forced_away_is_begun_anew_on_what_is_there(found: Callable[..., Town]) -> None:
-    town = found()
-    issue = town.labelled()
-    town.drain()
+def test_f28_a_base_that_was_forced_away_is_begun_anew_on_what_is_there(solved: Copies) -> None:
+    town, issue = solved()
     run = town.run(issue)
     town.app.stores.runs.set_state(run.id, RunState.PARKED, cause=ParkCause.BASE_GONE, reason="its base is gone")
     other = town.shop.git.git("commit-tree", "-m", "Anew", "main^{tree}").strip()

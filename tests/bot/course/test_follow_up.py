@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from bot.app import App
 from bot.book import utc_now
@@ -13,14 +13,13 @@ from bot.run import RunState
 from memory.slots import hashed
 from memory.types import Hold, Where
 from stages.errors import ParkCause, Parked
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
-from tests.bot.kit import Script, endings, writes
+from tests.bot.kit import Act, endings, writes
 from tests.github_server.state import Issue
 
-
-def again() -> Script:
-    """A further attempt each time."""
-    return Script.of(refix=[writes(text="3\n\n"), writes(text="3\n\n\n"), writes(text="3\n")])
+AGAIN: Final[list[Act]] = [writes(text="3\n\n"), writes(text="3\n\n\n"), writes(text="3\n")]
+"""A further attempt each time."""
 
 
 def holds(town: Town, issue: Issue) -> list[Hold]:
@@ -28,9 +27,8 @@ def holds(town: Town, issue: Issue) -> list[Hold]:
     return [one.ending.ending for one in recorded if isinstance(one.ending.ending, Hold)]
 
 
-def test_r38_requested_changes_are_read_in_one_batch_and_answered_by_one_attempt(found: Callable[..., Town]) -> None:
-    town = found(script=again())
-    issue = town.solved()
+def test_r38_requested_changes_are_read_in_one_batch_and_answered_by_one_attempt(solved: Copies) -> None:
+    town, issue = solved(refix=AGAIN)
     jonas = town.github.state.add_person("jonas")
     town.shop.roles[jonas.id] = "maintain"
 
@@ -49,9 +47,8 @@ def test_r38_requested_changes_are_read_in_one_batch_and_answered_by_one_attempt
     town.check()
 
 
-def test_r38_reviews_of_people_who_may_not_write_and_remarks_hold_nothing(found: Callable[..., Town]) -> None:
-    town = found(script=again())
-    issue = town.solved()
+def test_r38_reviews_of_people_who_may_not_write_and_remarks_hold_nothing(solved: Copies) -> None:
+    town, issue = solved(refix=AGAIN)
     reader = town.github.state.add_person("reader")
     town.shop.roles[reader.id] = "read"
 
@@ -63,9 +60,8 @@ def test_r38_reviews_of_people_who_may_not_write_and_remarks_hold_nothing(found:
     assert town.run(issue).state is RunState.PUBLISHED
 
 
-def test_r50_red_ci_on_our_head_is_a_hold_with_its_checks_two_rounds_at_most(found: Callable[..., Town]) -> None:
-    town = found(script=again())
-    issue = town.solved()
+def test_r50_red_ci_on_our_head_is_a_hold_with_its_checks_two_rounds_at_most(solved: Copies) -> None:
+    town, issue = solved(refix=AGAIN)
     heads = []
 
     for _ in range(3):
@@ -82,9 +78,8 @@ def test_r50_red_ci_on_our_head_is_a_hold_with_its_checks_two_rounds_at_most(fou
     town.check()
 
 
-def test_r50_one_head_is_answered_once_and_a_red_base_is_not_the_patch(found: Callable[..., Town]) -> None:
-    town = found(script=again())
-    issue = town.solved()
+def test_r50_one_head_is_answered_once_and_a_red_base_is_not_the_patch(solved: Copies) -> None:
+    town, issue = solved(refix=AGAIN)
     base = town.run(issue).base
     town.github.people.check(town.shop, base, "failure", name="lint")
 
@@ -96,10 +91,9 @@ def test_r50_one_head_is_answered_once_and_a_red_base_is_not_the_patch(found: Ca
 
 
 def test_r50_checks_are_read_when_all_have_ended_so_that_one_hold_names_all_that_are_red(
-    found: Callable[..., Town],
+    solved: Copies,
 ) -> None:
-    town = found(script=again())
-    issue = town.solved()
+    town, issue = solved(refix=AGAIN)
     head = town.course(issue).pushed or ""
     slow = town.github.people.check(town.shop, head, None, name="slow tests")
     town.github.people.check(town.shop, head, "failure", name="unit tests")
@@ -117,9 +111,8 @@ def test_r50_checks_are_read_when_all_have_ended_so_that_one_hold_names_all_that
     town.check()
 
 
-def test_r50_a_check_that_never_ends_is_waited_for_half_an_hour(found: Callable[..., Town]) -> None:
-    town = found(script=again())
-    issue = town.solved()
+def test_r50_a_check_that_never_ends_is_waited_for_half_an_hour(solved: Copies) -> None:
+    town, issue = solved(refix=AGAIN)
     head = town.course(issue).pushed or ""
     town.github.people.check(town.shop, head, None, name="hangs")
     town.github.people.check(town.shop, head, "failure", name="unit tests")
@@ -132,9 +125,8 @@ def test_r50_a_check_that_never_ends_is_waited_for_half_an_hour(found: Callable[
     assert [hold.failing for hold in holds(town, issue)] == [(hashed("unit tests"),)]
 
 
-def test_f13_a_run_that_was_sent_back_and_waits_goes_on_by_itself_at_its_time(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(refix=[Parked(cause=ParkCause.TOKEN, reason="no key"), writes(text="3\n\n")]))
-    issue = town.solved()
+def test_f13_a_run_that_was_sent_back_and_waits_goes_on_by_itself_at_its_time(solved: Copies) -> None:
+    town, issue = solved(refix=[Parked(cause=ParkCause.TOKEN, reason="no key"), writes(text="3\n\n")])
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
     (waits,) = town.drain()
     assert isinstance(waits, Waits)
@@ -152,9 +144,8 @@ def in_half_an_hour(app: App) -> App:
     return app
 
 
-def test_checks_of_an_older_commit_hold_nothing(found: Callable[..., Town]) -> None:
-    town = found(script=again())
-    issue = town.solved()
+def test_checks_of_an_older_commit_hold_nothing(solved: Copies) -> None:
+    town, issue = solved(refix=AGAIN)
     old = town.course(issue).pushed or ""
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
     town.drain()
@@ -165,9 +156,8 @@ def test_checks_of_an_older_commit_hold_nothing(found: Callable[..., Town]) -> N
     assert [hold.where for hold in holds(town, issue)] == [Where.REVIEW]
 
 
-def test_a_failed_staging_deployment_is_a_hold(found: Callable[..., Town]) -> None:
-    town = found(script=again())
-    issue = town.solved()
+def test_a_failed_staging_deployment_is_a_hold(solved: Copies) -> None:
+    town, issue = solved(refix=AGAIN)
 
     town.github.people.deploy(town.shop, town.course(issue).pushed or "", "failure", environment="staging")
     town.drain()
@@ -178,10 +168,9 @@ def test_a_failed_staging_deployment_is_a_hold(found: Callable[..., Town]) -> No
 
 
 def test_r54_a_review_that_comes_while_another_is_answered_is_read_by_the_next_attempt(
-    found: Callable[..., Town],
+    solved: Copies,
 ) -> None:
-    town = found(script=again())
-    issue = town.solved()
+    town, issue = solved(refix=AGAIN)
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
     (job,) = town.jobs.waiting()
     town.jobs.taken(job.id)

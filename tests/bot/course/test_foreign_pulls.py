@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.engine.outcome import Settled
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.github_server.state import Issue, Person
 
@@ -41,8 +42,10 @@ def test_r42_a_command_on_a_pull_request_of_a_fork_is_refused_with_a_reason_said
     town.check()
 
 
-def test_r42_a_review_of_a_fork_s_branch_with_our_name_is_refused_with_a_reason_and_holds_nothing(town: Town) -> None:
-    issue = town.solved()
+def test_r42_a_review_of_a_fork_s_branch_with_our_name_is_refused_with_a_reason_and_holds_nothing(
+    solved: Copies,
+) -> None:
+    town, issue = solved()
     branch = f"ticketsmith/issue-{issue.number}"
     fork = from_a_fork(town, "patch-1")
     assert fork.pull

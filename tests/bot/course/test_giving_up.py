@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 import pytest
 
@@ -16,26 +15,16 @@ from bot.errors import Fenced
 from bot.job import JobKind
 from bot.run import RunState
 from stages.errors import ParkCause
-from tests.bot.course.test_pausing import breaker, later, take_again, three_fail, without_key
+from tests.bot.course.beginnings import Broken, dies_at
+from tests.bot.course.kept import Copies
+from tests.bot.course.test_pausing import THREE_FAIL, breaker, later, take_again
 from tests.bot.course.town import Town
 from tests.bot.kit import silent
 
 
-class Broken(Exception):
-    """What a process dies of."""
-
-
-def dies_at(step: CourseStep) -> object:
-    def reached(here: CourseStep, moment: Moment) -> None:
-        if here is step and moment is Moment.BEFORE_EFFECT:
-            raise Broken
-
-    return reached
-
-
 def test_f45_a_run_that_is_given_up_waits_for_a_version_that_mends_it_and_people_are_told(town: Town) -> None:
     issue = town.labelled()
-    town.reached = dies_at(CourseStep.PURSUE)  # type: ignore[assignment]
+    town.reached = dies_at(CourseStep.PURSUE)
     with pytest.raises(Broken):
         town.drain()
 
@@ -52,7 +41,7 @@ def test_f45_a_run_that_is_given_up_waits_for_a_version_that_mends_it_and_people
 
 def test_f45_a_run_that_never_began_is_given_up_with_a_word_too(town: Town) -> None:
     issue = town.labelled()
-    town.reached = dies_at(CourseStep.MIRROR)  # type: ignore[assignment]
+    town.reached = dies_at(CourseStep.MIRROR)
     with pytest.raises(Broken):
         town.drain()
 
@@ -64,8 +53,8 @@ def test_f45_a_run_that_never_began_is_given_up_with_a_word_too(town: Town) -> N
     assert town.own_labels(issue) == ["ticketsmith:held"]
 
 
-def test_f45_a_question_or_a_look_that_is_given_up_leaves_the_run_where_it_stands(town: Town) -> None:
-    issue = town.solved()
+def test_f45_a_question_or_a_look_that_is_given_up_leaves_the_run_where_it_stands(solved: Copies) -> None:
+    town, issue = solved()
     town.say(issue, "/ticketsmith why")
     jobs = [one for one in town.jobs.of_issue(town.shop.id, issue.number) if one.kind is not JobKind.START]
 
@@ -78,10 +67,10 @@ def test_f45_a_question_or_a_look_that_is_given_up_leaves_the_run_where_it_stand
     assert town.own_labels(issue) == ["ticketsmith:pr"]
 
 
-def test_f45_a_merged_patch_whose_verdict_is_given_up_waits_for_another_one(town: Town) -> None:
-    issue = town.solved()
+def test_f45_a_merged_patch_whose_verdict_is_given_up_waits_for_another_one(solved: Copies) -> None:
+    town, issue = solved()
     town.github.people.merge(town.shop, town.pull(), town.ada)
-    town.reached = dies_at(CourseStep.JUDGE)  # type: ignore[assignment]
+    town.reached = dies_at(CourseStep.JUDGE)
     with pytest.raises(Broken):
         town.drain()
     (*_, job) = [one for one in town.jobs.of_issue(town.shop.id, issue.number) if one.kind is JobKind.CLOSED]
@@ -93,9 +82,8 @@ def test_f45_a_merged_patch_whose_verdict_is_given_up_waits_for_another_one(town
     assert "Not verified yet: five processes ended" in town.comments(issue)[0]
 
 
-def test_a_ticket_that_was_moved_before_it_could_try_lets_another_one_try(found: Callable[..., Town]) -> None:
-    town = found(script=without_key())
-    three_fail(town)
+def test_a_ticket_that_was_moved_before_it_could_try_lets_another_one_try(after: Copies) -> None:
+    town, _ = after(THREE_FAIL)
     waiting = town.labelled(title="And another one")
     town.drain()
     town.github.hooks.url = ""  # GitHub tells late
@@ -128,8 +116,8 @@ def test_f43_a_process_that_was_overtaken_while_the_model_worked_sends_and_recor
     assert (town.branches(), town.pulls()) == ([], [])
 
 
-def test_f43_a_process_that_was_overtaken_at_work_writes_no_step_and_no_ending(town: Town) -> None:
-    issue = town.solved()
+def test_f43_a_process_that_was_overtaken_at_work_writes_no_step_and_no_ending(solved: Copies) -> None:
+    town, issue = solved()
     first, second = (Fence(town.app.stores.runs, threading.Event()) for _ in range(2))
     run = town.run(issue)
     first.take(run.id)

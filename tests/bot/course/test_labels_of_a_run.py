@@ -13,8 +13,9 @@ from bot.outbox.types import OwnLabel
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
 from stages.workspace import Workspace
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
-from tests.bot.kit import NOTHING, Act, Script, writes
+from tests.bot.kit import NOTHING, Act, Script
 
 README: Final = Path(__file__).parents[3].joinpath("README.md").read_text("utf-8")
 NO_MAKE: Final = Parked(cause=ParkCause.ENVIRONMENT, reason="no make here")
@@ -56,9 +57,8 @@ def test_r7_a_run_has_the_label_of_its_state_and_the_trigger_stays(found: Callab
     assert town.run(issue).state is state
 
 
-def test_sec_36_a_pull_request_is_a_draft_that_names_who_asked_for_it(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(develop=writes()))
-    issue = town.solved()
+def test_sec_36_a_pull_request_is_a_draft_that_names_who_asked_for_it(solved: Copies) -> None:
+    town, issue = solved()
 
     pull = town.pull()
 
@@ -69,8 +69,8 @@ def test_sec_36_a_pull_request_is_a_draft_that_names_who_asked_for_it(found: Cal
     assert pull.author != town.ada, "GitHub sees that it is not hers"
 
 
-def test_r39_a_branch_is_pushed_with_a_token_of_the_installation_so_that_ci_begins(town: Town) -> None:
-    town.solved()
+def test_r39_a_branch_is_pushed_with_a_token_of_the_installation_so_that_ci_begins(solved: Copies) -> None:
+    town, _ = solved()
 
     pushes = [one for one in town.github.requests if one.git and one.path.endswith("git-receive-pack")]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 from click.testing import CliRunner
@@ -24,6 +25,7 @@ from bot.job import JobState
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
 from stages.prompt import EntryPoint
+from tests.bot.course.kept import Beginning, Copies
 from tests.bot.course.town import Town
 from tests.bot.kit import ANSWERS, NOTHING, Act, Script
 from tests.github_server.state import Issue
@@ -46,6 +48,9 @@ def with_key(town: Town) -> None:
 def three_fail(town: Town) -> list[Issue]:
     """Three tickets, one after the other, that fail of the same."""
     return [town.solved(title=f"The price is wrong, number {number}") for number in (1, 2, 3)]
+
+
+THREE_FAIL: Final = Beginning(happens=three_fail, script=without_key)
 
 
 def breaker(town: Town) -> Breaker:
@@ -72,9 +77,8 @@ def take_again(town: Town, issue: Issue) -> Outcome:
     return town.take(town.jobs.of_issue(town.shop.id, issue.number)[-1])
 
 
-def test_r25_three_tickets_that_fail_alike_pause_the_repository_and_it_is_told_once(found: Callable[..., Town]) -> None:
-    town = found(script=without_key())
-    failed = three_fail(town)
+def test_r25_three_tickets_that_fail_alike_pause_the_repository_and_it_is_told_once(after: Copies) -> None:
+    town, failed = after(THREE_FAIL)
     asked = len(town.script.asked)
 
     waiting = [town.labelled(title=f"And another one, number {number}") for number in (4, 5)]
@@ -92,10 +96,9 @@ def test_r25_three_tickets_that_fail_alike_pause_the_repository_and_it_is_told_o
 
 
 def test_r25_when_its_time_has_come_one_ticket_tries_and_all_go_on_when_it_comes_through(
-    found: Callable[..., Town],
+    after: Copies,
 ) -> None:
-    town = found(script=without_key())
-    three_fail(town)
+    town, _ = after(THREE_FAIL)
     waiting = [town.labelled(title=f"And another one, number {number}") for number in (4, 5)]
     town.drain()
     town.again()  # a new process knows it too
@@ -116,9 +119,8 @@ def test_r25_when_its_time_has_come_one_ticket_tries_and_all_go_on_when_it_comes
     town.check()
 
 
-def test_r25_a_person_s_retry_tries_at_once_and_takes_the_run_that_waits(found: Callable[..., Town]) -> None:
-    town = found(script=without_key())
-    three_fail(town)
+def test_r25_a_person_s_retry_tries_at_once_and_takes_the_run_that_waits(after: Copies) -> None:
+    town, _ = after(THREE_FAIL)
     waiting = town.labelled(title="And another one")
     town.drain()
     with_key(town)
@@ -173,9 +175,8 @@ def test_r25_f41_a_death_between_the_failure_and_its_count_counts_it_once_and_te
     town.check()
 
 
-def test_what_was_announced_and_waits_can_be_stopped_before_it_begins(found: Callable[..., Town]) -> None:
-    town = found(script=without_key())
-    three_fail(town)
+def test_what_was_announced_and_waits_can_be_stopped_before_it_begins(after: Copies) -> None:
+    town, _ = after(THREE_FAIL)
     waiting = town.labelled(title="And another one")
     town.drain()
     (job,) = town.jobs.of_issue(town.shop.id, waiting.number)
@@ -197,9 +198,8 @@ def test_what_was_announced_and_waits_can_be_stopped_before_it_begins(found: Cal
     town.check()
 
 
-def test_a_ticket_that_waited_long_is_asked_for_again_before_it_costs_anything(found: Callable[..., Town]) -> None:
-    town = found(script=without_key())
-    three_fail(town)
+def test_a_ticket_that_waited_long_is_asked_for_again_before_it_costs_anything(after: Copies) -> None:
+    town, _ = after(THREE_FAIL)
     waiting = town.labelled(title="And another one")
     town.drain()
     with_key(town)
@@ -216,9 +216,8 @@ def test_a_ticket_that_waited_long_is_asked_for_again_before_it_costs_anything(f
     town.check()
 
 
-def test_r25_another_repository_goes_on(found: Callable[..., Town]) -> None:
-    town = found(script=without_key())
-    three_fail(town)
+def test_r25_another_repository_goes_on(after: Copies) -> None:
+    town, _ = after(THREE_FAIL)
     with_key(town)
     paused = town.labelled(title="And another one")
     files = {path: town.file("main", path) for path in (".github/ticketsmith.toml", "price.txt")}
@@ -257,11 +256,8 @@ def test_r25_f28_where_no_run_can_begin_the_third_ticket_is_told_of_the_pause(fo
     town.check()
 
 
-def test_r25_the_operator_sees_it_in_the_list_of_runs_and_by_the_doctor(
-    found: Callable[..., Town], tmp_path: Path
-) -> None:
-    town = found(script=without_key())
-    three_fail(town)
+def test_r25_the_operator_sees_it_in_the_list_of_runs_and_by_the_doctor(after: Copies, tmp_path: Path) -> None:
+    town, _ = after(THREE_FAIL)
     listed = CliRunner().invoke(
         ticketsmith, ["runs", "list", "--json"], env={"TICKETSMITH_HOME": str(town.home), "HOME": str(tmp_path)}
     )

@@ -8,6 +8,7 @@ from bot.app_settings import PublishMode
 from bot.course.course import PullState
 from bot.run import RunState
 from stages.errors import ParkCause
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, writes
 from tests.github_server.state import Issue
@@ -17,9 +18,8 @@ def branch_of(issue: Issue, suffix: str = "") -> str:
     return f"ticketsmith/issue-{issue.number}{suffix}"
 
 
-def test_r33_a_second_attempt_goes_on_top_of_the_first_on_the_same_pull_request(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(refix=writes(text="3\n\n")))
-    issue = town.solved()
+def test_r33_a_second_attempt_goes_on_top_of_the_first_on_the_same_pull_request(solved: Copies) -> None:
+    town, issue = solved(refix=writes(text="3\n\n"))
     before = town.course(issue).pushed
 
     town.github.people.review(town.shop, town.pull(), town.ada, "A line break is missing.")
@@ -34,9 +34,8 @@ def test_r33_a_second_attempt_goes_on_top_of_the_first_on_the_same_pull_request(
     town.check()
 
 
-def test_r32_a_foreign_commit_on_our_branch_means_hands_off_until_told(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(refix=writes(text="3\n\n")))
-    issue = town.solved()
+def test_r32_a_foreign_commit_on_our_branch_means_hands_off_until_told(solved: Copies) -> None:
+    town, issue = solved(refix=writes(text="3\n\n"))
     theirs = town.github.people.push(town.shop, branch_of(issue), {"note.txt": "mine\n"}, town.ada)
     town.people.append((town.shop, theirs))
     town.say(issue, "/ticketsmith requeue A line break is missing.")
@@ -55,20 +54,20 @@ def test_r32_a_foreign_commit_on_our_branch_means_hands_off_until_told(found: Ca
     assert theirs in town.shop.git.git("log", "--format=%H", branch_of(issue))
 
 
-def test_f20_a_branch_of_somebody_else_is_left_and_another_name_is_taken(town: Town) -> None:
-    issue = town.labelled()
+def test_f20_a_branch_of_somebody_else_is_left_and_another_name_is_taken(passed: Copies) -> None:
+    town, issue = passed()
     theirs = town.github.people.push(town.shop, branch_of(issue), {"note.txt": "mine\n"}, town.ada)
     town.people.append((town.shop, theirs))
 
-    town.drain()
+    town.go_on(issue)
 
     assert town.shop.git.head(branch_of(issue)) == theirs
     assert town.branches() == [branch_of(issue), branch_of(issue, "-2")]
     town.check()
 
 
-def test_r35_a_pull_request_that_a_person_closed_ends_the_run_and_comes_back_only_when_asked(town: Town) -> None:
-    issue = town.solved()
+def test_r35_a_pull_request_that_a_person_closed_ends_the_run_and_comes_back_only_when_asked(solved: Copies) -> None:
+    town, issue = solved()
     pull = town.pull()
 
     town.github.people.close(town.shop, pull, town.ada)
@@ -84,8 +83,8 @@ def test_r35_a_pull_request_that_a_person_closed_ends_the_run_and_comes_back_onl
     town.check()
 
 
-def test_a_merged_branch_is_followed_by_one_with_a_suffix(town: Town) -> None:
-    issue = town.solved()
+def test_a_merged_branch_is_followed_by_one_with_a_suffix(solved: Copies) -> None:
+    town, issue = solved()
     town.github.people.merge(town.shop, town.pull(), town.ada)
     town.github.people.push(town.shop, "main", {"price.txt": "1\n"}, town.ada)
     town.drain()
@@ -96,8 +95,8 @@ def test_a_merged_branch_is_followed_by_one_with_a_suffix(town: Town) -> None:
     assert branch_of(issue, "-2") in town.branches()
 
 
-def test_r34_when_the_label_is_taken_away_our_pull_request_and_branch_go(town: Town) -> None:
-    issue = town.solved()
+def test_r34_when_the_label_is_taken_away_our_pull_request_and_branch_go(solved: Copies) -> None:
+    town, issue = solved()
     pull = town.pull()
 
     town.github.people.unlabel(town.shop, issue, town.ada)
@@ -110,8 +109,8 @@ def test_r34_when_the_label_is_taken_away_our_pull_request_and_branch_go(town: T
     town.check()
 
 
-def test_a_branch_with_a_persons_commit_is_not_deleted_with_the_run(town: Town) -> None:
-    issue = town.solved()
+def test_a_branch_with_a_persons_commit_is_not_deleted_with_the_run(solved: Copies) -> None:
+    town, issue = solved()
     theirs = town.github.people.push(town.shop, branch_of(issue), {"note.txt": "mine\n"}, town.ada)
     town.people.append((town.shop, theirs))
 
@@ -207,11 +206,11 @@ def test_r40_where_only_signed_commits_are_taken_github_signs_ours_and_the_next_
     town.check()
 
 
-def test_f22_a_push_that_a_rule_refuses_parks_the_run_with_githubs_words_and_the_patch(town: Town) -> None:
+def test_f22_a_push_that_a_rule_refuses_parks_the_run_with_githubs_words_and_the_patch(passed: Copies) -> None:
+    town, issue = passed()
     town.shop.git.reject("GH013: Repository rule violations found: branch names must begin with feature/")
-    issue = town.labelled()
 
-    town.drain()
+    town.go_on(issue)
 
     run = town.run(issue)
     assert (run.state, run.park_cause) == (RunState.PARKED, ParkCause.RULESET)

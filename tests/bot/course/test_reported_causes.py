@@ -10,8 +10,10 @@ import pytest
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
 from stages.prompt import EntryPoint
+from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
 from tests.bot.kit import Script, writes
+from tests.github_server.state import Issue
 
 VALIDATION: Final = {"message": "Validation Failed"}
 WHERE: Final = {
@@ -22,20 +24,35 @@ WHERE: Final = {
 }
 
 
-@pytest.mark.parametrize("place", WHERE)
-def test_r23_what_was_refused_is_named_where_it_was_refused(town: Town, place: str) -> None:
-    match, how, says = WHERE[place]
+def is_named(town: Town, issue: Issue, place: str) -> None:
+    """People are told of this place and of no other."""
+    (comment,) = town.comments(issue)
+    told = comment.replace("\\", "")
+    assert WHERE[place][-1] in told
+    others = [said for other, (_, _, said) in WHERE.items() if other != place]
+    assert not [said for said in others if said in told]
+    assert town.own_labels(issue) == ["ticketsmith:held"]
+
+
+def test_r23_what_was_refused_before_the_work_is_named(town: Town) -> None:
+    match, how, _ = WHERE["fetch"]
     town.github.fault(match, **how, times=99)
     issue = town.labelled()
 
     town.drain()
 
-    (comment,) = town.comments(issue)
-    told = comment.replace("\\", "")
-    assert says in told
-    others = [said for other, (_, _, said) in WHERE.items() if other != place]
-    assert not [said for said in others if said in told]
-    assert town.own_labels(issue) == ["ticketsmith:held"]
+    is_named(town, issue, "fetch")
+
+
+@pytest.mark.parametrize("place", sorted(WHERE.keys() - {"fetch"}))
+def test_r23_what_was_refused_is_named_where_it_was_refused(passed: Copies, place: str) -> None:
+    town, issue = passed()
+    match, how, _ = WHERE[place]
+    town.github.fault(match, **how, times=99)
+
+    town.go_on(issue)
+
+    is_named(town, issue, place)
 
 
 def test_r23_a_comment_that_is_refused_is_no_failure_of_the_push(town: Town) -> None:

@@ -12,9 +12,10 @@ from bot.course.points import CourseStep, Moment
 from bot.course.silence import BEGIN_WITHIN, LOOKED_FOR
 from bot.engine.outcome import Outcome, Settled, Waits
 from bot.job import JobKind
+from tests.bot.course.kept import Copies
 from tests.bot.course.test_pausing import Died, later
 from tests.bot.course.town import Town
-from tests.bot.kit import Script, writes
+from tests.bot.kit import writes
 from tests.github_server.state import Issue
 
 SAID: Final = "**Nothing checks this commit yet.**"
@@ -29,9 +30,8 @@ def look(town: Town, issue: Issue, after: timedelta = BEGIN_WITHIN) -> Outcome:
     return town.take(job)
 
 
-def test_r39_five_minutes_without_a_check_are_told_in_the_pull_request_once(found: Callable[..., Town]) -> None:
-    town = found(files=WORKFLOW)
-    issue = town.solved()
+def test_r39_five_minutes_without_a_check_are_told_in_the_pull_request_once(solved: Copies) -> None:
+    town, issue = solved(files=WORKFLOW)
     before = town.pull().body
 
     first = look(town, issue)
@@ -61,9 +61,8 @@ def test_r39_before_five_minutes_nothing_is_looked_at_and_no_worker_sleeps(found
     assert SAID not in town.pull().body
 
 
-def test_r39_when_checks_arrive_later_the_sentence_goes(found: Callable[..., Town]) -> None:
-    town = found(files=WORKFLOW)
-    issue = town.solved()
+def test_r39_when_checks_arrive_later_the_sentence_goes(solved: Copies) -> None:
+    town, issue = solved(files=WORKFLOW)
     before = town.pull().body
     look(town, issue)
     assert SAID in town.pull().body
@@ -78,9 +77,8 @@ def test_r39_when_checks_arrive_later_the_sentence_goes(found: Callable[..., Tow
 
 
 @pytest.mark.parametrize("files", [{}, NIGHTLY], ids=["no workflow", "one that no push starts"])
-def test_r39_where_nothing_is_to_check_it_nothing_is_said(found: Callable[..., Town], files: dict[str, str]) -> None:
-    town = found(files=files)
-    issue = town.solved()
+def test_r39_where_nothing_is_to_check_it_nothing_is_said(solved: Copies, files: dict[str, str]) -> None:
+    town, issue = solved(files=files)
 
     outcome = look(town, issue)
 
@@ -88,9 +86,8 @@ def test_r39_where_nothing_is_to_check_it_nothing_is_said(found: Callable[..., T
     assert SAID not in town.pull().body
 
 
-def test_r39_a_base_that_was_checked_is_reason_enough_and_our_own_check_is_none(found: Callable[..., Town]) -> None:
-    town = found()
-    issue = town.solved()
+def test_r39_a_base_that_was_checked_is_reason_enough_and_our_own_check_is_none(solved: Copies) -> None:
+    town, issue = solved()
     town.github.people.check(town.shop, town.run(issue).base, "success")
 
     look(town, issue)
@@ -98,9 +95,8 @@ def test_r39_a_base_that_was_checked_is_reason_enough_and_our_own_check_is_none(
     assert SAID in town.pull().body
 
 
-def test_r39_the_next_commit_begins_without_the_sentence_and_is_looked_at_by_itself(found: Callable[..., Town]) -> None:
-    town = found(files=WORKFLOW, script=Script.of(refix=writes(text="3\n\n")))
-    issue = town.solved()
+def test_r39_the_next_commit_begins_without_the_sentence_and_is_looked_at_by_itself(solved: Copies) -> None:
+    town, issue = solved(files=WORKFLOW, refix=writes(text="3\n\n"))
     look(town, issue)
     (old,) = [one for one in town.jobs.of_issue(town.shop.id, issue.number) if one.kind is JobKind.CHECKS]
 
@@ -114,9 +110,8 @@ def test_r39_the_next_commit_begins_without_the_sentence_and_is_looked_at_by_its
     town.check()
 
 
-def test_r39_a_pull_request_that_was_closed_meanwhile_is_not_made_again(found: Callable[..., Town]) -> None:
-    town = found(files=WORKFLOW)
-    issue = town.solved()
+def test_r39_a_pull_request_that_was_closed_meanwhile_is_not_made_again(solved: Copies) -> None:
+    town, issue = solved(files=WORKFLOW)
     town.github.hooks.url = ""  # GitHub tells late
     town.github.people.close(town.shop, town.pull(), town.ada)
 
@@ -126,9 +121,8 @@ def test_r39_a_pull_request_that_was_closed_meanwhile_is_not_made_again(found: C
     assert [one.state for one in town.pulls()] == ["closed"]
 
 
-def test_r39_it_is_looked_at_ever_less_often_and_not_for_ever(found: Callable[..., Town]) -> None:
-    town = found(files=WORKFLOW)
-    issue = town.solved()
+def test_r39_it_is_looked_at_ever_less_often_and_not_for_ever(solved: Copies) -> None:
+    town, issue = solved(files=WORKFLOW)
 
     soon, late = look(town, issue), look(town, issue, timedelta(days=1))
     last = look(town, issue, LOOKED_FOR)
@@ -141,14 +135,13 @@ def test_r39_it_is_looked_at_ever_less_often_and_not_for_ever(found: Callable[..
 
 
 @pytest.mark.parametrize("moment", [Moment.BEFORE_EFFECT, Moment.AFTER_EFFECT])
-def test_r39_f41_a_death_while_it_is_said_says_it_once(found: Callable[..., Town], moment: Moment) -> None:
+def test_r39_f41_a_death_while_it_is_said_says_it_once(solved: Copies, moment: Moment) -> None:
     def dies(step: CourseStep, here: Moment) -> None:
         if (step, here) == (CourseStep.SILENCE, moment):
             town.reached = lambda *_: None
             raise Died
 
-    town = found(files=WORKFLOW)
-    issue = town.solved()
+    town, issue = solved(files=WORKFLOW)
     town.reached = dies
 
     with pytest.raises(Died):

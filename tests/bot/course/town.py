@@ -58,9 +58,7 @@ class Town:
 
     def __post_init__(self) -> None:
         self.ada = self.github.ada
-        self.shop = self.github.repository(
-            "shop", files={**SHOP, **self.files}, roles={self.ada: "write"}, private=self.private
-        )
+        self.shop = self.github.state.repository("acme/shop") or self._shop()
         self.key = self.folder / "app.pem"
         self.key.write_text(self.github.key)
         self.key.chmod(0o600)
@@ -68,6 +66,10 @@ class Town:
         self.github.hooks._send = self._arrives  # type: ignore[method-assign]
         lay_empty_database(self.options().database)
         self.again()
+
+    def _shop(self) -> Repository:
+        files, roles = {**SHOP, **self.files}, {self.ada: "write"}
+        return self.github.repository("shop", files=files, roles=roles, private=self.private)
 
     # --- The program -----------------------------------------------------------------------------------------------
 
@@ -93,6 +95,11 @@ class Town:
         self.office = self.working.office
         self.app = self.office.app(lambda _: None)
         self.jobs, self.courses = Jobs(self.app.book, web=self.office.forge.web), CourseStore(self.app.book)
+
+    def leave(self) -> None:
+        """End the process: nothing of it holds the database open."""
+        for book in (self.app.book, self.office.book):
+            book.engine.dispose()
 
     # --- What happens ----------------------------------------------------------------------------------------------
 
@@ -136,6 +143,10 @@ class Town:
         if isinstance(outcome, Settled):
             self.jobs.done(job.id, outcome.outcome)
         return outcome
+
+    def go_on(self, issue: Issue) -> list[Outcome]:
+        """Take the newest job of an issue up again, and those that it brings."""
+        return [self.take(self.jobs.of_issue(self.shop.id, issue.number)[-1]), *self.drain()]
 
     def take_last_again(self) -> Outcome:
         """The last job once more, as at its wake time."""
