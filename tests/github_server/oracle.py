@@ -87,9 +87,12 @@ def i5_no_secret_anywhere(world: World) -> Iterator[str]:
     for repository in world.github.state.repositories.values():
         shown += list(_ours(repository))
         shown += [str(check.output) for check in repository.checks.values()]
-    for number, secret in enumerate(world.secrets):
-        pieces = {secret[at : at + _PIECE] for at in range(max(1, len(secret) - _PIECE + 1))}
-        yield from (f"secret {number} is in {text[:40]!r}" for text in shown if any(piece in text for piece in pieces))
+    secrets = [_pieces(secret) for secret in world.secrets]
+    assert all(secrets), "one is too short to be looked for"
+    for text in shown:
+        pieces = _pieces(text)
+        found = (number for number, secret in enumerate(secrets) if not secret.isdisjoint(pieces))
+        yield from (f"secret {number} is in {text[:40]!r}" for number in found)
 
 
 def i6_every_commit_of_people_is_reachable(world: World) -> Iterator[str]:
@@ -161,6 +164,10 @@ RULES: Final = (
     i10_nothing_of_a_sandbox_is_left,
     i11_every_call_is_recorded_with_its_context,
 )
+
+
+def _pieces(text: str) -> set[str]:
+    return {text[at : at + _PIECE] for at in range(len(text) - _PIECE + 1)}
 
 
 def _ours(repository: Repository) -> Iterator[str]:
