@@ -9,6 +9,7 @@ import pytest
 from bot.course.points import CourseStep, Moment, Reached
 from tests.bot.course.kept import Beginning
 from tests.bot.course.town import Town
+from tests.bot.kit import NOTHING, Script
 from tests.github_server.state import Issue
 
 
@@ -33,5 +34,11 @@ def passes(town: Town) -> Issue:
     return issue
 
 
+def changes_nothing() -> Script:
+    return Script.of(develop=NOTHING)
+
+
+DROPPED: Final = Beginning(happens=Town.solved, script=changes_nothing)
+"""An issue that was given up, for the model changed nothing."""
 PASSED: Final = Beginning(happens=passes)
 """`Town.go_on` is the next process, which brings the patch to GitHub."""

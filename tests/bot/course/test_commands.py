@@ -13,9 +13,11 @@ from bot.course.waking import requeue, stop, wake
 from bot.engine.outcome import Settled
 from bot.run import RunState
 from stages.errors import ParkCause, Parked
+from stages.prompt import EntryPoint
+from tests.bot.course.beginnings import DROPPED
 from tests.bot.course.kept import Copies
 from tests.bot.course.town import Town
-from tests.bot.kit import NOTHING, Script, writes
+from tests.bot.kit import Script, writes
 
 
 def test_help_lists_what_can_be_said(town: Town) -> None:
@@ -140,10 +142,10 @@ def test_r37_while_a_patch_that_was_sent_back_is_worked_on_the_label_says_so(sol
     assert town.own_labels(issue) == ["ticketsmith:pr"]
 
 
-def test_requeue_of_a_run_that_is_over_begins_another_that_reads_the_note(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(develop=[NOTHING, writes()]))
-    issue = town.solved()
+def test_requeue_of_a_run_that_is_over_begins_another_that_reads_the_note(after: Copies) -> None:
+    town, issue = after(DROPPED)
     assert town.run(issue).outcome == "drop: empty-patch"
+    town.script.answers[EntryPoint.DEVELOP] = [writes()]
 
     town.say(issue, "/ticketsmith requeue It is in price.txt.")
     town.drain()
@@ -162,9 +164,8 @@ def test_an_empty_note_is_refused(town: Town) -> None:
     assert town.comments(issue)[0].startswith("The note is empty")
 
 
-def test_why_shows_what_memory_gave_and_forget_takes_a_lesson_back(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(develop=[NOTHING, NOTHING, writes()]))
-    issue = town.solved()
+def test_why_shows_what_memory_gave_and_forget_takes_a_lesson_back(after: Copies) -> None:
+    town, issue = after(DROPPED)
     town.say(issue, "/ticketsmith retry")
     town.drain()
     (lesson,) = {one.id for one in town.app.stores.memory.lessons(town.run(issue).scope)}
@@ -190,9 +191,8 @@ def test_why_without_a_run_says_so(town: Town) -> None:
     assert town.comments(issue)[0].startswith("There was no run")
 
 
-def test_f69_a_lesson_that_is_taken_back_stays_in_the_version_that_a_run_has_pinned(found: Callable[..., Town]) -> None:
-    town = found(script=Script.of(develop=NOTHING))
-    issue = town.solved()
+def test_f69_a_lesson_that_is_taken_back_stays_in_the_version_that_a_run_has_pinned(after: Copies) -> None:
+    town, issue = after(DROPPED)
     memory, scope = town.app.stores.memory, town.run(issue).scope
     pinned = memory.current(scope)
     (lesson,) = memory.lessons(scope)

@@ -174,16 +174,6 @@ def test_f31_a_locked_issue_gets_no_comment_and_its_pull_request_all_the_same(to
     assert any("The gate passed" in comment.body for comment in town.pull().comments)
 
 
-def test_r24_a_comment_that_is_refused_keeps_no_pull_request_back(town: Town) -> None:
-    town.github.fault(r"(POST|PATCH) .*/issues/.*comments.*", status=422, body={"message": "Validation"}, times=9)
-    issue = town.labelled()
-
-    town.drain()
-
-    assert town.run(issue).state is RunState.PUBLISHED
-    assert len(town.pulls()) == 1
-
-
 def test_r21_a_push_that_never_arrives_is_not_called_done(passed: Copies) -> None:
     town, issue = passed()
     town.github.fault(r"POST .*git-receive-pack", status=200, body="0000", times=99)

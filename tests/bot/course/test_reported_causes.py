@@ -55,7 +55,7 @@ def test_r23_what_was_refused_is_named_where_it_was_refused(passed: Copies, plac
     is_named(town, issue, place)
 
 
-def test_r23_a_comment_that_is_refused_is_no_failure_of_the_push(town: Town) -> None:
+def test_r23_r24_a_comment_that_is_refused_is_no_failure_of_the_push_and_keeps_no_pull_request_back(town: Town) -> None:
     town.github.fault(r"(POST|PATCH) .*/issues/.*comments.*", status=422, body=VALIDATION, times=99)
     issue = town.labelled()
 
