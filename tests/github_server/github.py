@@ -49,6 +49,7 @@ class GitHub:
         self.key, public = _key()
         self.app_id = APP_ID
         self.state, exchanges = past or (State(folder, app_public_key=public), [])
+        self._asked_before = len(exchanges)
         self._server = Server(port)
         self.port = self._server.server_port
         self.web = f"http://127.0.0.1:{self.port}"
@@ -151,9 +152,12 @@ class GitHub:
         return sum(1 for one in self.requests if not one.git)
 
     def complaints(self) -> list[str]:
-        """What does not fit GitHub's description, in requests and in our own answers, and what it does not know."""
+        """What does not fit GitHub's description, in requests and in our own answers, and what it does not know.
+
+        Of the past, the one that stood then complained.
+        """
         found = []
-        for one in self.requests:
+        for one in self.requests[self._asked_before :]:
             if one.git or one.fault or one.path.endswith("graphql"):
                 continue
             if not one.known:
