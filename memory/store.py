@@ -207,10 +207,13 @@ class MemoryStore:
 
     # --- Audit -----------------------------------------------------------------------------------------------------
 
-    def audit(self, injection: Injection) -> None:
-        """Keep what one prompt was given."""
+    def audit(self, *injections: Injection) -> None:
+        """Keep what prompts were given, each of them."""
+        if not injections:
+            return
         with writing(self._engine) as session:
-            audit.audit(session, injection, self._scrub)
+            for injection in injections:
+                audit.audit(session, injection, self._scrub)
 
     def injections(self, scope: Scope, run: RunId) -> tuple[Injection, ...]:
         """What a run's prompts were given, in order; ids, scores and reasons, without the lines."""

@@ -73,7 +73,7 @@ class LookingJob:
             return Look(why="merged patches were deployed", issues=numbers[:ISSUES_AT_MOST])
         (number,) = numbers
         errand = errand_of(job, number, self._app, self._forge, self._log)
-        course = Records(errand, self._repository).bring().course
+        course = Records(errand, self._repository).bring(there).course
         return self._of_issue(errand, course)
 
     # --- Which issues ----------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from bot.errors import BotError
 from memory.log import merged
 from memory.types import CommitId
 from stages.blobs import read_all
-from stages.git import Git, GitFailed
-from stages.remote import PushOutcome, Remote, fault
+from stages.git import AUTHOR, EMAIL, Git, GitFailed
+from stages.remote import NoSuchRemoteRef, PushOutcome, Remote, fault
 
 BRANCH: Final = "ticketsmith/memory"
 FILE: Final = "endings.jsonl"
@@ -26,9 +26,11 @@ FORGOTTEN: Final = "forgotten.txt"
 TRIES: Final = 8
 _SECONDS: Final = 120.0
 _REF: Final = "refs/ticketsmith/memory"
+_MADE: Final = "refs/ticketsmith/remembering"  # what a push takes along
 _ATTRIBUTES: Final = ".gitattributes"
 # So that people who merge it by hand lose no line either.
 _UNION: Final = f"{FILE} merge=union\n{FORGOTTEN} merge=union\n"
+_MESSAGE: Final = "Remember how runs went\n"
 _PAUSE_SECONDS: Final = 0.5
 _RUN: Final = re.compile(r"run-([1-9][0-9]{0,17})\.json")
 
@@ -55,47 +57,63 @@ class MemoryNotKept(BotError):
     """What this run taught could not be added to the branch {branch}: {reason}."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """The branch at one moment: its commit, None where there is no branch, and the files of ours in it."""
+
+    head: CommitId | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
 class MemoryBranch:
     """The branch of one repository. `remote` gives where it is, with a credential for it."""
 
     def __init__(self, git: Git, remote: Callable[[], Remote], *, sleep: Callable[[float], None] = time.sleep) -> None:
         self._git, self._remote, self._sleep = git, remote, sleep
+        self._read: _Seen | None = None
 
     def read(self) -> Remembered:
         """The branch as it is now; nothing where there is none. Raises RemoteFault."""
-        return _remembered(self._files(self._fetched()))
+        self._read = self._look()
+        return _remembered(self._read.files)
 
     def add(self, change: Change) -> bool:
         """Add these; whether any of it was new. Tried again while others add theirs.
 
         Raises MemoryNotKept and RemoteFault.
         """
+        seen, self._read = self._read, None  # a push onto it is refused where others were faster since
+        if seen and _changed(seen.files, change) == seen.files:
+            seen = None  # nothing was new then, which may be no longer so
         said = ""
         for tried in range(TRIES):
             self._sleep(_PAUSE_SECONDS * tried)
-            head = self._fetched()
-            before = self._files(head)
-            after = _changed(before, change)
-            if after == before:
+            seen = seen or self._look()
+            after = _changed(seen.files, change)
+            if after == seen.files:
                 return False
-            pushed = self._remote().push(self._git, self._commit(before, after, head), BRANCH, head)
+            pushed = self._remote().push(self._git, self._commit(seen, after), BRANCH, seen.head)
             if pushed.outcome is PushOutcome.TAKEN:
                 return True
-            said = pushed.said
+            said, seen = pushed.said, None
             if pushed.outcome is PushOutcome.RULE:
                 break
         raise MemoryNotKept(branch=BRANCH, reason=said or "others were always faster")
 
-    def _fetched(self) -> CommitId | None:
-        """The branch's commit, brought here; None where there is no branch."""
+    def _look(self) -> _Seen:
+        """The branch as it is now, brought here."""
         remote = self._remote()
-        head = remote.head(self._git, BRANCH)
-        if head is not None and self._taken() != head:
+        try:
             self._fetch(remote)
-            return self._taken()
-        return head
+        except NoSuchRemoteRef:
+            if remote.head(self._git, BRANCH) is not None:
+                raise
+            return _Seen()
+        head = CommitId(self._git.run("rev-parse", "--verify", "--quiet", _REF).decode().strip())
+        return _Seen(head=head, files=self._files(head))
 
     def _fetch(self, remote: Remote, *more: str) -> None:
+        """Git moves the ref only once all of it is here."""
         said = remote.reached_by(self._git, seconds=_SECONDS).try_to(
             "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-recurse-submodules", "--no-write-fetch-head", *more,
             remote.url, f"+refs/heads/{BRANCH}:{_REF}",
@@ -103,15 +121,8 @@ class MemoryBranch:
         if said.status != 0:
             raise fault(remote.url, said)
 
-    def _taken(self) -> CommitId | None:
-        """What was fetched last: git moves the ref only once all of it is here."""
-        found = self._git.ask("rev-parse", "--verify", "--quiet", _REF)
-        return CommitId(found.decode().strip()) if found else None
-
-    def _files(self, commit: CommitId | None) -> dict[str, str]:
+    def _files(self, commit: CommitId) -> dict[str, str]:
         """The files of ours in it."""
-        if commit is None:
-            return {}
         try:
             return self._texts(commit)
         except GitFailed:  # a partial clone may have brought the branch without what is in it
@@ -123,25 +134,23 @@ class MemoryBranch:
         found = read_all(self._git.run, listed, lambda name, _: name in (FILE, FORGOTTEN) or bool(_RUN.fullmatch(name)))
         return {name: data.decode("utf-8", "replace") for name, data in found.items()}
 
-    def _entries(self, commit: CommitId) -> list[tuple[str, str]]:
-        """What stands at its top: what git says of it, and its name."""
-        listed = self._git.run("ls-tree", "-z", commit).decode("utf-8", "surrogateescape").split("\0")
-        return [(head, name) for head, _, name in (line.partition("\t") for line in listed if line)]
-
-    def _commit(self, before: Mapping[str, str], after: Mapping[str, str], parent: CommitId | None) -> CommitId:
+    def _commit(self, seen: _Seen, files: Mapping[str, str]) -> CommitId:
         """The branch with these files of ours; what people put beside them stays."""
-        ours = {*before, *after, _ATTRIBUTES}
-        lines = [f"{head}\t{name}" for head, name in (self._entries(parent) if parent else ()) if name not in ours]
-        lines += [f"100644 blob {self._blob(text)}\t{name}" for name, text in after.items()]
-        lines += [f"100644 blob {self._blob(_UNION)}\t{_ATTRIBUTES}"]
-        tree = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
-        made = self._git.run("mktree", "-z", stdin=tree).decode().strip()
-        parents = ("-p", parent) if parent else ()
-        commit = self._git.run("commit-tree", *parents, "-F", "-", made, stdin=b"Remember how runs went\n")
-        return CommitId(commit.decode().strip())
+        written = {name: text for name, text in files.items() if seen.files.get(name) != text}
+        stream = [
+            f"commit {_MADE}\nmark :1\ncommitter {AUTHOR} <{EMAIL}> now\n{_data(_MESSAGE)}",
+            f"from {seen.head}\n" if seen.head else "",
+            *(f"D {name}\n" for name in seen.files if name not in files),
+            *(f"M 100644 inline {name}\n{_data(text)}" for name, text in {**written, _ATTRIBUTES: _UNION}.items()),
+            "get-mark :1\n",
+        ]
+        made = self._git.run("fast-import", "--quiet", "--force", "--date-format=now", stdin="".join(stream).encode())
+        return CommitId(made.decode().strip())
 
-    def _blob(self, text: str) -> str:
-        return self._git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=text.encode()).decode().strip()
+
+def _data(text: str) -> str:
+    """A text as `git fast-import` reads it."""
+    return f"data {len(text.encode())}\n{text}\n"
 
 
 def _remembered(files: Mapping[str, str]) -> Remembered:

@@ -33,9 +33,9 @@ class Records:
         self._branch = MemoryBranch(repository.git, lambda: errand.forge.remote(errand.ref, writes=writes))
         self._there = Remembered()
 
-    def bring(self) -> Found:
-        """Write down here what the branch holds. Raises RemoteFault and ForgeFault."""
-        errand, there = self._errand, self._branch.read()
+    def bring(self, there: Remembered | None = None) -> Found:
+        """Write down here what the branch holds, as it was read just now. Raises RemoteFault and ForgeFault."""
+        errand, there = self._errand, there or self._branch.read()
         self._there = there
         memory = errand.app.stores.memory
         restored = restore(memory, there.log, errand.scope)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Annotated, Any, Final
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -104,13 +105,11 @@ def lay(app: App, run: Run, trail: Trail) -> None:
         session.flush()
         session.add_all(_step_row(app, run, step) for step in trail.steps if step.name != PINNED_ANEW)
         session.add_all(_note_row(app, run, note) for note in trail.notes)
-    for one in trail.facts:
-        app.stores.events.add(run.id, one.step, one.attempt, [(one.at, _fact(one))])
+    for (step, attempt), facts in groupby(trail.facts, key=lambda one: (one.step, one.attempt)):
+        app.stores.events.add(run.id, step, attempt, [(one.at, _fact(one)) for one in facts])
     known = set(app.stores.memory.injections(run.scope, run.id))
-    for injection in trail.injections:
-        own = replace(injection, scope=run.scope, run=run.id)
-        if own not in known:
-            app.stores.memory.audit(own)
+    own = (replace(injection, scope=run.scope, run=run.id) for injection in trail.injections)
+    app.stores.memory.audit(*(one for one in own if one not in known))
 
 
 # --- Out of the tables -----------------------------------------------------------------------------------------------
