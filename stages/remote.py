@@ -167,7 +167,6 @@ def merges(git: Git, commit: CommitId, other: CommitId) -> bool:
 @contextmanager
 def trusted(git: Git) -> Iterator[Git]:
     """The same objects behind a git directory that nobody else has written to: no `insteadOf`, hook or helper."""
-    here = Path(git.run("rev-parse", "--absolute-git-dir").decode().rstrip("\n"))
     told = git.run("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format").decode()
     common, _, kind = told.rstrip("\n").rpartition("\n")
     with tempfile.TemporaryDirectory() as folder:
@@ -176,9 +175,9 @@ def trusted(git: Git) -> Iterator[Git]:
         plain.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(clean))
         (clean / "objects" / "info").mkdir(exist_ok=True)
         (clean / "objects" / "info" / "alternates").write_text(f"{common}/objects\n", "utf-8")
-        for shallow in (here / "shallow", Path(common) / "shallow"):
-            if shallow.is_file():
-                (clean / "shallow").write_bytes(shallow.read_bytes())
+        shallow = Path(common) / "shallow"  # work trees have none of their own
+        if shallow.is_file():
+            (clean / "shallow").write_bytes(shallow.read_bytes())
         yield replace(plain, git_dir=clean)
 
 
