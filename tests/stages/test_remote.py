@@ -27,6 +27,7 @@ from stages.remote import (
     RemoteRefused,
     RemoteUnreachable,
     follows,
+    trusted,
 )
 from stages.repository import Repository
 from tests.github_server.fixtures import github
@@ -352,3 +353,19 @@ def test_a_commit_follows_what_came_before_it_and_nothing_else(github: GitHub, t
     assert follows(mirror.git, ours, ours)
     assert not follows(mirror.git, base, ours)
     assert not follows(mirror.git, base, CommitId("a" * 40))
+
+
+@pytest.mark.parametrize(("kind", "digits"), [("sha1", 40), ("sha256", 64)])
+def test_what_a_trusted_directory_takes_in_never_reaches_the_checkout_whose_objects_it_has(
+    tmp_path: Path, kind: str, digits: int
+) -> None:
+    git = Git(folder=tmp_path)
+    git.run("init", "--quiet", f"--object-format={kind}")
+    there = git.run("hash-object", "-w", "--stdin", stdin=b"3\n").decode().strip()
+
+    with trusted(git) as clean:
+        shown = clean.run("cat-file", "blob", there)
+        made = clean.run("hash-object", "-w", "--stdin", stdin=b"4\n").decode().strip()
+
+    assert (shown, len(made)) == (b"3\n", digits)
+    assert git.ask("cat-file", "-e", made) is None
