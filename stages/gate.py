@@ -110,6 +110,7 @@ class Gate:
             flaky = _all(one.flaky for one in suspects)
             if passes and restored:
                 weakened += tuple(_as_published(attempt, checks, flaky, workspace, stopped))
+            weaker = weakened or any(one.weakened for one in compared)
             return _Runs(
                 reproduction=reproduction,
                 checks=checks,
@@ -117,7 +118,7 @@ class Gate:
                 restored=restored,
                 weakened=weakened,
                 flaky=flaky,
-                covered=_covered(attempt, workspace, stopped) if passes else Covered(),
+                covered=_covered(attempt, workspace, stopped) if passes and not weaker else Covered(),
             )
         finally:
             self._workspaces.remove(attempt.workspace)
