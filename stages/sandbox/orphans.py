@@ -7,6 +7,7 @@ PR_SET_CHILD_SUBREAPER), so that they can be found and ended.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import threading
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from stages.sandbox.faults import Undying
-from stages.sandbox.launcher import adopts, children, subreaper
+from stages.sandbox.launcher import call, childless, children, subreaper
 
+_PR_GET_CHILD_SUBREAPER: Final = 37
 _DIE_WITHIN_SECONDS: Final = 10.0
 _LOOK_EVERY_SECONDS: Final = 0.01
 
@@ -47,12 +49,19 @@ def adopted() -> Iterator[None]:
         _ADOPTION.change(-1)
 
 
+def adopts() -> bool:
+    """Whether processes below us that lose their parent become our children: always those of the first process."""
+    told = ctypes.c_int()
+    call(ctypes.CDLL(None, use_errno=True).prctl, _PR_GET_CHILD_SUBREAPER, ctypes.byref(told), 0, 0, 0)
+    return told.value != 0 or os.getpid() == 1
+
+
 def end_orphans(ours: Collection[int]) -> None:
     """Kill the commands' processes that became our children, and all below them. `ours` are launchers at work.
 
     Raises Undying when they do not die.
     """
-    if not adopts():  # whoever has none does not look through all processes of the machine for them
+    if not adopts() or childless():  # there is none: no need to look through all processes of the machine
         return
     until = time.monotonic() + _DIE_WITHIN_SECONDS
     while left := _orphans(ours):

@@ -19,7 +19,7 @@ import pytest
 from stages.errors import ParkCause, Parked, Stopped
 from stages.sandbox import Bounds, Command, Level, Sandbox, orphans
 from stages.sandbox.landlock import Landlock
-from stages.sandbox.launcher import CAPABILITIES_OF_THIS, _libc, adopts, call, children
+from stages.sandbox.launcher import CAPABILITIES_OF_THIS, _libc, call, children
 from stages.sandbox.plain import Plain
 from tests.stages.sandbox.ways import (
     CANARY,
@@ -144,7 +144,7 @@ def test_only_who_adopts_looks_through_all_processes_for_orphans(world: World, m
     way = usable(Way(level=Level.BUBBLEWRAP))  # whose processes die with their namespace
 
     ran = way.run(Command(arguments=("false",), tree=world.tree))
-    alone, by_ourselves = adopts(), looked[:]
+    alone, by_ourselves = orphans.adopts(), looked[:]
     with orphans.adopted():
         way.run(Command(arguments=("false",), tree=world.tree))
 
