@@ -18,7 +18,7 @@ from stages.case import Asking, Case
 from stages.errors import Refused
 from stages.git import Git
 from stages.offline.body import body as body_of
-from stages.report import Reproduction
+from stages.report import CheckReport, Reproduction
 from stages.reproducing import NotShown, Passes, Reproducing
 from stages.ticket import Ticket
 from stages.workspace import Workspace
@@ -81,16 +81,27 @@ def till(tmp_path: Path) -> Workspace:
     return workspace(tmp_path, FILES)
 
 
-def reproducing(space: Workspace, text: str = "") -> Reproducing:
-    baseline = [space.run(check.name) for check in space.checks]
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> list[CheckReport]:
+    """What the checks show of these files."""
+    return baseline_of(workspace(tmp_path_factory.mktemp("shown"), FILES))
+
+
+def baseline_of(space: Workspace) -> list[CheckReport]:
+    return [space.run(check.name) for check in space.checks]
+
+
+def reproducing(space: Workspace, baseline: list[CheckReport], text: str = "") -> Reproducing:
     told = replace(ticket(), body=text)
     case = Case.of(told, Asking(scope=SCOPE, at=NOW), checks=space.checks, baseline=baseline)
     return Reproducing(case, desk(space, None))  # type: ignore[arg-type]  # no model is asked
 
 
 @pytest.mark.parametrize("test", [TOTAL, STALE])
-def test_a_test_is_run_with_its_file_where_only_that_shows_what_the_check_showed(till: Workspace, test: str) -> None:
-    found = reproducing(till).name(test)
+def test_a_test_is_run_with_its_file_where_only_that_shows_what_the_check_showed(
+    till: Workspace, shown: list[CheckReport], test: str
+) -> None:
+    found = reproducing(till, shown).name(test)
 
     assert found == Reproduction(check=CheckId("pytest"), test=CheckId(test), with_file=True)
 
@@ -105,20 +116,24 @@ def test_what_is_another_one_in_each_run_does_not_hide_that_a_failure_is_the_sam
     )
     space = workspace(tmp_path, {**FILES, "tests/test_till.py": text})
 
-    assert reproducing(space).name(TOTAL).with_file
+    assert reproducing(space, baseline_of(space)).name(TOTAL).with_file
 
 
-def test_a_test_that_fails_alone_as_it_does_in_the_check_is_run_alone(till: Workspace) -> None:
+def test_a_test_that_fails_alone_as_it_does_in_the_check_is_run_alone(
+    till: Workspace, shown: list[CheckReport]
+) -> None:
     own = "tests/test_till.py::TestTill::test_red_for_its_own_reason"
 
-    assert not reproducing(till).name(own).with_file
+    assert not reproducing(till, shown).name(own).with_file
 
 
-def test_a_test_that_passed_in_the_check_and_alone_is_no_reproduction(till: Workspace) -> None:
+def test_a_test_that_passed_in_the_check_and_alone_is_no_reproduction(
+    till: Workspace, shown: list[CheckReport]
+) -> None:
     with pytest.raises(NotShown, match="passes on the base commit"):
-        reproducing(till).name(OPENED)
+        reproducing(till, shown).name(OPENED)
     with pytest.raises(Passes):
-        reproducing(till, f"{OPENED} fails").name(OPENED)
+        reproducing(till, shown, f"{OPENED} fails").name(OPENED)
 
 
 def test_a_run_with_files_tells_of_the_tests_alone(till: Workspace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pytest
 
@@ -23,31 +24,40 @@ TOTAL, COUNT = CheckId(f"{TESTS}::test_total"), CheckId(f"{TESTS}::test_count")
 SETTLED = "import pytest\n\n\n@pytest.fixture\ndef prices():\n    return [1, 2]\n"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shop:
+    """A repository, and what its checks show of the base: the same for each patch."""
+
+    repository: Repository
+    spaces: Workspaces
+    baseline: tuple[CheckReport, ...]
+
+
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, Workspaces]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     folder = tmp_path_factory.mktemp("shop")
     red = {"tests/test_red.py": "def test_red():\n    assert False\n", "tests/conftest.py": ""}
-    return make(folder / "repository", {**SHOP, **red}), Workspaces(folder / "work", checks())
+    repository, spaces = make(folder / "repository", {**SHOP, **red}), Workspaces(folder / "work", checks())
+    space = spaces.make(repository, repository.resolve(), "base")
+    return Shop(repository=repository, spaces=spaces, baseline=tuple(space.run(check.name) for check in space.checks))
 
 
-def judged(shop: tuple[Repository, Workspaces], changed: Mapping[str, str]) -> GateReport:
-    repository, spaces = shop
-    space = spaces.make(repository, repository.resolve(), "attempt")
-    baseline = tuple(space.run(check.name) for check in space.checks)
+def judged(shop: Shop, changed: Mapping[str, str]) -> GateReport:
+    space = shop.spaces.make(shop.repository, shop.repository.resolve(), "attempt")
     for path, text in {CART: FIXED, **changed}.items():
         space.write(path, text.encode())
     attempt = Attempt(
         number=1,
-        repository=repository,
+        repository=shop.repository,
         base=space.base,
         patch=space.patch(),
         reproduction=Reproduction(check=PYTEST, test=TOTAL),
-        red=baseline[0],
-        baseline=baseline,
+        red=shop.baseline[0],
+        baseline=shop.baseline,
         checks=space.checks,
         workspace="gate",
     )
-    return Gate(spaces, Policy(), Scrubber()).judge(attempt)
+    return Gate(shop.spaces, Policy(), Scrubber()).judge(attempt)
 
 
 HIDING = {
@@ -61,18 +71,14 @@ HIDING = {
 
 
 @pytest.mark.parametrize(("path", "text"), HIDING.values(), ids=HIDING.keys())
-def test_a_conftest_that_changes_what_tests_show_is_held(
-    shop: tuple[Repository, Workspaces], path: str, text: str
-) -> None:
+def test_a_conftest_that_changes_what_tests_show_is_held(shop: Shop, path: str, text: str) -> None:
     verdict = decide(judged(shop, {path: text}))
 
     assert isinstance(verdict, Held)
     assert verdict.cause is HoldCause.TESTS_WEAKENED
 
 
-def test_a_conftest_that_changes_nothing_that_tests_show_passes_and_is_noticed(
-    shop: tuple[Repository, Workspaces],
-) -> None:
+def test_a_conftest_that_changes_nothing_that_tests_show_passes_and_is_noticed(shop: Shop) -> None:
     report = judged(shop, {"tests/conftest.py": SETTLED})
 
     assert isinstance(decide(report), Passed)

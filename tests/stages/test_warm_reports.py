@@ -81,10 +81,11 @@ SHOWN = {
                         made += 1
                 except BlockingIOError:
                     pass
-                is_bounded = made < 600
+                is_bounded = made < 60
                 assert is_bounded is None
             """
         },
+        bounds=Bounds(processes=60),
         says="assert True is None",
     ),
     "prints": Shown(
