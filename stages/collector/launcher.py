@@ -41,7 +41,7 @@ if __name__ == "__main__":
     gc.disable()  # until pytest is loaded, which sets it right
     one = beside("pytest_run")
     if sys.argv[1] == "stay":
-        one.loaded(), beside("plugin"), beside("lines")  # once for all runs
+        one.load_for_many(), beside("plugin"), beside("lines")
         beside("server").serve(int(sys.argv[3]), sys.argv[2])
     ended = one.main(int(sys.argv[1]), int(sys.argv[2]), beside)
     sys.stdout.flush()

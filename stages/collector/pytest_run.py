@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -32,6 +33,8 @@ _ASKS_FOR_PLUGINS = re.compile(
     r"conftest\.py|test_.*\.py|.*_test\.py|pytest\.toml|pytest\.ini|pyproject\.toml|tox\.ini|setup\.cfg"
 )
 _FILES_LOOKED_INTO = 3_000  # a tree with more gets all plugins
+# Modules of Python's and pytest's own that pytest loads in each run, before the first test of it.
+_IN_EACH_RUN = ("_pytest._argcomplete", "email.parser", "faulthandler", "pdb", "readline")
 
 
 def loaded() -> Any:
@@ -46,6 +49,14 @@ def loaded() -> Any:
     gc.freeze()
     gc.enable()
     return pytest
+
+
+def load_for_many() -> None:
+    """Load once what each run of those to come would load before its first test."""
+    loaded()
+    for name in _IN_EACH_RUN:
+        with contextlib.suppress(ImportError):  # not every Python has it
+            import_module(name)
 
 
 def sender(channel: int, key: bytes) -> Send:
