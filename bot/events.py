@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 from sqlmodel import col, func, select
-from sqlmodel.sql.expression import SelectOfScalar
+from sqlmodel.sql.expression import Select
 
 from bot.book import Book
 from bot.facts import KINDS, Asked, Decided, Ended, EventRecord, Fact, Found, Judged, NoteRead, Published, Summarised
@@ -39,9 +39,12 @@ class EventStore:
         """
         rows = [(at, kind_of_fact(fact), self._data(fact)) for at, fact in facts]
         with self._book.writing() as session:
-            generation = session.exec(select(RunRow.generation).where(RunRow.id == run)).one()
-            seq = session.exec(select(func.max(EventRow.seq)).where(EventRow.run == run)).one() or 0
-            decided = {(row.kind, row.data) for row in session.exec(_decided(run, generation, step, attempt))}
+            last = select(func.max(EventRow.seq)).where(EventRow.run == run).scalar_subquery()
+            generation, seq = session.exec(
+                select(RunRow.generation, func.coalesce(last, 0)).where(RunRow.id == run)
+            ).one()
+            once = any(kind in _ONCE for _, kind, _ in rows)
+            decided = set(session.exec(_decided(run, generation, step, attempt))) if once else set()
             for at, kind, data in rows:
                 if (kind, data) in decided:
                     continue
@@ -96,8 +99,14 @@ def kind_of_fact(fact: Fact) -> str:
     return _KIND_OF[type(fact)]
 
 
-def _decided(run: RunId, generation: int, step: str, attempt: int) -> SelectOfScalar[EventRow]:
-    return select(EventRow).where(
+def _reached(run: RunId) -> Select[int, int]:
+    """The generation of a run, and the number of its last event."""
+    last = select(func.max(EventRow.seq)).where(EventRow.run == run).scalar_subquery()
+    return select(RunRow.generation, func.coalesce(last, 0)).where(RunRow.id == run)
+
+
+def _decided(run: RunId, generation: int, step: str, attempt: int) -> Select[str, str]:
+    return select(EventRow.kind, EventRow.data).where(
         EventRow.run == run,
         EventRow.generation == generation,
         EventRow.step == step,

@@ -105,8 +105,10 @@ class Pursuit:
             self._guard()
             return value
 
-        value = self.stores.steps.once(self.run.id, name, kind, guarded, attempt=attempt)
-        self.save()
+        value = self.stores.steps.once(
+            self.run.id, name, kind, guarded, attempt=attempt, spent=lambda: self.budget.spent
+        )
+        self.journal.flush()
         return value
 
     def save(self) -> None:

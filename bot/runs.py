@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Final
@@ -171,7 +172,7 @@ class RunStore:
         return self._change(run, level=level)
 
     def save_spent(self, run: RunId, spent: Spent) -> Run:
-        return self._change(run, calls=spent.calls, tokens=spent.tokens, money=spent.money, minutes=spent.minutes)
+        return self._change(run, **asdict(spent))
 
     def save_patch(self, run: RunId, diff: str) -> Run:
         """Keep the patch as it stands, before anything is pushed."""

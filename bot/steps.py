@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 from sqlmodel import Session, col, select
@@ -15,9 +15,11 @@ from bot.errors import NoSuchRun
 from bot.run import Run, StepRecord
 from bot.tables import RunRow, StepRow
 from memory.types import RunId
+from stages.agents.limits import Spent
 from stages.prompt import EntryPoint
 
 T = TypeVar("T")
+_Key: TypeAlias = tuple[str, int, str, int]
 
 SENT_BACK: Final = "sent-back"
 """The step that says of an attempt that a person sent its published patch back."""
@@ -39,43 +41,65 @@ class StepStore:
     def __init__(self, book: Book) -> None:
         self._book = book
 
-    def once(self, run: RunId, name: str, adapter: TypeAdapter[T], work: Callable[[], T], *, attempt: int = 1) -> T:
+    def once(
+        self,
+        run: RunId,
+        name: str,
+        adapter: TypeAdapter[T],
+        work: Callable[[], T],
+        *,
+        attempt: int = 1,
+        spent: Callable[[], Spent] | None = None,
+    ) -> T:
         """What the step gave, from the tables when it was finished before, else from `work`, which is recorded.
 
-        `work` must be harmless when it is done again: the process may die after it and before the record.
+        What the run has `spent` by then is written with it. `work` must be harmless when it is done again: the process
+        may die after it and before the record.
         """
-        if done := self.recorded(run, name, adapter, attempt=attempt):
+        if done := self.start(run, name, attempt=attempt, unless=adapter):
             return done.value
-        self.start(run, name, attempt=attempt)
         value = work()
-        self.finish(run, name, adapter, value, attempt=attempt)
+        self.finish(run, name, adapter, value, attempt=attempt, spent=spent() if spent else None)
         return value
 
     def recorded(self, run: RunId, name: str, adapter: TypeAdapter[T], *, attempt: int = 1) -> Done[T] | None:
         """The result of a finished step. None when it was not finished, or when scrubbing changed what it gave."""
         with self._book.reading() as session:
-            row = session.get(StepRow, _key(session, run, name, attempt))
-            if row is None or row.result is None or not row.intact:
-                return None
-            return Done(value=adapter.validate_json(row.result))
+            return _done(session.get(StepRow, _key(session, run, name, attempt)), adapter)
 
-    def start(self, run: RunId, name: str, *, attempt: int = 1) -> None:
+    def start(self, run: RunId, name: str, *, attempt: int = 1, unless: TypeAdapter[T] | None = None) -> Done[T] | None:
         """Write down that the step begins, or begins again: then what came after it counts as not done any more.
 
-        What a person said (`SAID`) stays.
+        What a person said (`SAID`) stays. With `unless`, so does a step that is finished: then this is what it gave.
         """
         with self._book.writing() as session:
-            if before := session.get(StepRow, _key(session, run, name, attempt)):
+            key = _key(session, run, name, attempt)
+            before = session.get(StepRow, key)
+            if unless and (done := _done(before, unless)):
+                return done
+            if before:
                 for later in session.exec(_after(before)):
                     later.result, later.finished = None, None
-            self._begun(session, run, name, attempt)
+            self._begun(session, key, before)
+            return None
 
-    def finish(self, run: RunId, name: str, adapter: TypeAdapter[T], value: T, *, attempt: int = 1) -> None:
-        """Write down what the step gave. Finishing it again keeps the newer result."""
+    def finish(
+        self,
+        run: RunId,
+        name: str,
+        adapter: TypeAdapter[T],
+        value: T,
+        *,
+        attempt: int = 1,
+        spent: Spent | None = None,
+    ) -> None:
+        """Write down what the step gave, and what the run has spent. Finishing it again keeps the newer result."""
         result, intact = self._book.clean_json(adapter.dump_python(value, mode="json"))
         with self._book.writing() as session:
-            row = session.get(StepRow, _key(session, run, name, attempt))
-            row = row or self._begun(session, run, name, attempt)
+            if spent:
+                session.get_one(RunRow, run).sqlmodel_update({**asdict(spent), "updated": self._book.now()})
+            key = _key(session, run, name, attempt)
+            row = session.get(StepRow, key) or self._begun(session, key, None)
             row.result, row.intact, row.finished = result, intact, self._book.now()
 
     def of(self, run: RunId) -> tuple[StepRecord, ...]:
@@ -98,14 +122,20 @@ class StepStore:
         names = (step.name for step in self.of(run.id) if step.generation == run.generation)
         return tuple(sorted({name for name in names if name not in KNOWN}))
 
-    def _begun(self, session: Session, run: RunId, name: str, attempt: int) -> StepRow:
-        key = _key(session, run, name, attempt)
-        row = session.get(StepRow, key)
+    def _begun(self, session: Session, key: _Key, row: StepRow | None) -> StepRow:
+        now = self._book.now()
         if row is None:
-            row = StepRow(run=run, generation=key[1], name=name, attempt=attempt, started=self._book.now())
+            run, generation, name, attempt = key
+            row = StepRow(run=run, generation=generation, name=name, attempt=attempt, started=now)
             session.add(row)
-        row.started, row.finished, row.result = self._book.now(), None, None
+        row.started, row.finished, row.result = now, None, None
         return row
+
+
+def _done(row: StepRow | None, adapter: TypeAdapter[T]) -> Done[T] | None:
+    if row is None or row.result is None or not row.intact:
+        return None
+    return Done(value=adapter.validate_json(row.result))
 
 
 def _after(row: StepRow) -> SelectOfScalar[StepRow]:
@@ -118,7 +148,7 @@ def _after(row: StepRow) -> SelectOfScalar[StepRow]:
     )
 
 
-def _key(session: Session, run: RunId, name: str, attempt: int) -> tuple[str, int, str, int]:
+def _key(session: Session, run: RunId, name: str, attempt: int) -> _Key:
     generation = session.exec(select(RunRow.generation).where(RunRow.id == run)).first()
     if generation is None:
         raise NoSuchRun(given=run, hint="")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import Final
 
 
 class LeakKind(StrEnum):
@@ -19,6 +20,9 @@ class LeakKind(StrEnum):
     PRIVATE_KEY = "private key"
     ASSIGNED = "value of a secret's name"  # password = …, a URL with a password, an authorization header
     RANDOM = "random run"
+
+
+_ORDER: Final = tuple(LeakKind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +40,7 @@ def joined(leaks: Iterable[Leak]) -> tuple[Leak, ...]:
     A random run with a known secret in it is none of its own: what is left of it is looked at without the secret.
     """
     every = tuple(leaks)
-    if not every:  # as nearly always
+    if not every:
         return ()
     known = _merged(leak for leak in every if leak.kind is not LeakKind.RANDOM)
     starts = [leak.start for leak in known]
@@ -45,12 +49,11 @@ def joined(leaks: Iterable[Leak]) -> tuple[Leak, ...]:
 
 
 def _merged(leaks: Iterable[Leak]) -> list[Leak]:
-    order = list(LeakKind)
     found: list[Leak] = []
     for leak in sorted(leaks, key=lambda one: (one.start, -one.end)):
         if found and leak.start < found[-1].end:
             last = found[-1]
-            kind = min(last.kind, leak.kind, key=order.index)
+            kind = min(last.kind, leak.kind, key=_ORDER.index)
             found[-1] = Leak(kind=kind, start=last.start, end=max(last.end, leak.end))
         else:
             found.append(leak)

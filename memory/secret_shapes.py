@@ -170,14 +170,13 @@ _GIVEN: Final = re.compile(
 _QUOTED: Final = re.compile(r"[\"'][0-9a-zA-Z/+]{40}[\"']")
 
 
-def issuers_in(text: str) -> Iterator[re.Pattern[str]]:
+def issuers_in(text: str) -> tuple[re.Pattern[str], ...]:
     """The patterns of single issuers that may find something in `text`."""
-    return iter(_issuers_for(_GIVEN.search(text) is not None, _QUOTED.search(text) is not None))
+    return _issuers_where(given=_GIVEN.search(text) is not None, quoted=_QUOTED.search(text) is not None)
 
 
 @cache
-def _issuers_for(given: bool, quoted: bool) -> tuple[re.Pattern[str], ...]:
-    """Those that are left when a name is given a long value, or not, and when there is a quoted one, or not."""
+def _issuers_where(*, given: bool, quoted: bool) -> tuple[re.Pattern[str], ...]:
     return tuple(
         pattern
         for pattern in issuers()
