@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from stages.errors import ParkCause, Parked, StageError
 
@@ -122,19 +123,15 @@ class Git:
             import git
         except ImportError as error:
             raise GitMissing from error
-        program, cleaner = shutil.which("git"), shutil.which("env")
-        if program is None or cleaner is None:
-            raise GitMissing
+        program, cleaner = _programs(os.environ.get("PATH"))
         # GitPython hands its whole environment down; `env -i` takes it away again: no token, no GIT_DIR from outside.
         command = [cleaner, "-i", *(f"{name}={value}" for name, value in self._environment(dates).items()), program]
         command += [f"--git-dir={self.git_dir}"] if self.git_dir else []
         command += [f"--work-tree={self.work_tree}"] if self.work_tree else []
         for name, value in {**_CONFIG, **self.settings}.items():
             command += ["-c", f"{name}={value}"]
-        with tempfile.TemporaryFile() as given, self._secret() as (secret, inherited):
+        with _file_of(stdin) as given, self._secret() as (secret, inherited):
             command += secret
-            given.write(stdin)
-            given.seek(0)
             status, output, message = git.Git(str(self.folder)).execute(
                 [*command, verb, *arguments],
                 istream=given,
@@ -191,3 +188,24 @@ class Git:
         if dates:
             environment["GIT_AUTHOR_DATE"] = environment["GIT_COMMITTER_DATE"] = dates
         return environment
+
+
+@contextmanager
+def _file_of(stdin: bytes) -> Iterator[BinaryIO | None]:
+    """What git reads; None for nothing."""
+    if not stdin:
+        yield None
+        return
+    with tempfile.TemporaryFile() as given:
+        given.write(stdin)
+        given.seek(0)
+        yield given
+
+
+@lru_cache(maxsize=1)
+def _programs(_: str | None) -> tuple[str, str]:
+    """git and env, where this PATH has them; looked for once. Raises GitMissing."""
+    program, cleaner = shutil.which("git"), shutil.which("env")
+    if program is None or cleaner is None:
+        raise GitMissing
+    return program, cleaner
