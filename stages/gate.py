@@ -18,10 +18,10 @@ from stages.policy import Policy, Rule, Violation, notices
 from stages.protected import folded
 from stages.report import Check, CheckKind, CheckReport, Reproduction
 from stages.repository import Repository
-from stages.steered import steered
+from stages.steered import steered, unproven
 from stages.verdict import Finding, GateReport, Held, Passed, Span, Verdict, decide
 from stages.weakened_files import changed_tests, is_of_tests, steers_tests, weakened_files
-from stages.weakening import Weakened
+from stages.weakening import Weakened, Weakening
 from stages.workspace import Workspace, Workspaces
 
 __all__ = ["Attempt", "Finding", "Gate", "GateReport", "Held", "Passed", "Span", "Verdict", "decide"]
@@ -110,6 +110,8 @@ class Gate:
             flaky = _all(one.flaky for one in suspects)
             if passes and restored:
                 weakened += tuple(_as_published(attempt, checks, flaky, workspace, stopped))
+            if passes and any(is_of_tests(path) for path in attempt.patch.paths):
+                weakened += tuple(_without_its_tests(attempt, checks, flaky, workspace, stopped))
             weaker = weakened or any(one.weakened for one in compared)
             return _Runs(
                 reproduction=reproduction,
@@ -201,6 +203,30 @@ def _as_published(
 
     for check, report in zip(attempt.checks, judged, strict=True):
         yield from steered(check, report, run(check, ()), flaky=flaky, run=run)
+
+
+def _without_its_tests(
+    attempt: Attempt,
+    judged: tuple[CheckReport, ...],
+    flaky: tuple[CheckId, ...],
+    workspace: Workspace,
+    stopped: Callable[[], bool],
+) -> Iterator[Weakened]:
+    """The reproduction and the checks once more with the tests as the base has them: no patch proves itself."""
+    workspace.reset()
+    workspace.apply(attempt.patch)
+    workspace.restore(path for path in attempt.patch.paths if steers_tests(path) or is_of_tests(path))
+
+    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
+        return _run(workspace, check, tests, stopped)
+
+    shown = attempt.reproduction
+    alone = _run(workspace, _named(attempt.checks, shown.check), shown.tests, stopped, with_files=shown.with_file)
+    if not shows_green(alone, shown.test):
+        yield Weakened(what=shown.test, how=Weakening.CHANGED)
+    known = {report.check: frozenset(report.collected) for report in attempt.baseline}
+    for check, report in zip(attempt.checks, judged, strict=True):
+        yield from unproven(check, known.get(check.name, frozenset()), report, run(check, ()), flaky=flaky, run=run)
 
 
 def _covered(attempt: Attempt, workspace: Workspace, stopped: Callable[[], bool]) -> Covered:

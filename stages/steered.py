@@ -1,8 +1,8 @@
-"""A patch that changes what steers tests: its own settings must show just what the base's showed."""
+"""A patch that changes what steers tests, or tests: both must show the same as what the base has of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from memory.types import CheckId
@@ -43,3 +43,29 @@ def steered(
         again = on_head(check, Comparison(newly_failing=tuple(fails)), published, CheckId(""), run)
         fails = [test for test in fails if test not in again.flaky]
     yield from (Weakened(what=test, how=Weakening.CONFIGURATION) for test in fails)
+
+
+def unproven(
+    check: Check,
+    base: Collection[CheckId],
+    judged: CheckReport,
+    as_before: CheckReport,
+    *,
+    flaky: tuple[CheckId, ...],
+    run: Run,
+) -> Iterator[Weakened]:
+    """Tests that pass only as the patch has them: `as_before` was run with the test files of the base.
+
+    `base` are the tests that were collected there; those that the patch adds prove nothing, and need not. `run` runs
+    tests with the base's files once more.
+    """
+    if check.kind is CheckKind.COMMAND:
+        if judged.passed and not as_before.passed:
+            yield Weakened(what=check.name, how=Weakening.CHANGED)
+        return
+    now = {outcome.id: outcome.outcome for outcome in as_before.outcomes}
+    passed = [outcome.id for outcome in judged.outcomes if outcome.outcome is Outcome.PASSED and outcome.id in base]
+    lost = [test for test in passed if now.get(test) is not Outcome.PASSED and test not in flaky]
+    failed = tuple(test for test in lost if now.get(test) is Outcome.FAILED)
+    again = on_head(check, Comparison(newly_failing=failed), as_before, CheckId(""), run)
+    yield from (Weakened(what=test, how=Weakening.CHANGED) for test in lost if test not in again.flaky)

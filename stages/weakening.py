@@ -34,6 +34,7 @@ class Weakening(StrEnum):
     SKIPPED = "skipped"  # or expected to fail
     ASSERTS = "asserts"  # one that was there is gone or changed
     CONFIGURATION = "configuration"  # pytest's settings
+    CHANGED = "changed"  # passes only as the patch has the tests, and not as they were
 
 
 @dataclass(frozen=True, kw_only=True)
