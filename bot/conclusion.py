@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from bot import facts
 from bot.bench import Bench
-from bot.publishing import Published, Publisher, told_without_model
+from bot.publishing import Published, Publisher, told_without_model, with_evidence
 from bot.pursuit import Pursuit
 from bot.run import Run, RunState
 from memory.types import Drop, DropCause, Ending, EndingId, Evidence, Hold, HoldCause, MemoryVersion
@@ -66,7 +66,7 @@ class Conclusion:
         quiet = isinstance(end.ending, Drop) and end.ending.cause in _SAYS_NO_MORE
         if case is not None and version is not None and not quiet:
             summary = self._summary(case, version, end.told, end.seen, end.patch, _AT_THE_END)
-        self._publisher.summarise(run, summary)
+        self._publisher.summarise(run, with_evidence(summary, end.seen))
         leaks = isinstance(end.ending, Hold) and end.ending.cause is HoldCause.LEAK
         diff = end.patch.diff if end.patch else self._pursuit.stores.runs.get(run.id).patch
         if diff and not leaks:  # a secret may be in it that shows only where its lines stand together
@@ -99,10 +99,11 @@ class Conclusion:
         summary = self._summary(case, version, told, tuple(seen), patch, attempt)
         if self._bench.stopped():
             raise Stopped
+        kept = with_evidence(summary, tuple(seen))
         published = self._pursuit.once(
             "publish",
             _PUBLISHED,
-            lambda: self._publisher.publish(run, self._pursuit.repository, workspace, patch, summary),
+            lambda: self._publisher.publish(run, self._pursuit.repository, workspace, patch, kept),
             attempt=attempt,
         )
         self._pursuit.tell(

@@ -50,6 +50,8 @@ class Progress:
             case Decided() | Judged() | Ended() | Published() | Waits():
                 told = tell(fact, verbose=False)
                 self.note(told.text, told.look)
+                for line in fact.noticed if isinstance(fact, Judged) else ():
+                    self.note(f"  {line}", Look.BAD)
             case ToolUsed():
                 self._tools += 1
                 self._move(fact.tool)

@@ -90,5 +90,14 @@ def commit_message(run: Run) -> str:
 
 def told_without_model(ended: str, evidence: tuple[str, ...]) -> str:
     """The summary where no model can be asked."""
-    seen = (f"- {' '.join(sanitise(line).text.split())}" for line in evidence)
-    return "\n".join([f"{ended[:1].upper()}{ended[1:]}.", *seen])
+    return "\n".join([f"{ended[:1].upper()}{ended[1:]}.", *map(_item, evidence)])
+
+
+def with_evidence(summary: str, evidence: tuple[str, ...]) -> str:
+    """A summary in a model's words, and below it what code saw and the model left out."""
+    left = [item for item in map(_item, evidence) if item.removeprefix("- ") not in summary]
+    return "\n".join([summary, "", "What code saw:", "", *left]) if left else summary
+
+
+def _item(line: str) -> str:
+    return f"- {' '.join(sanitise(line).text.split())}"

@@ -28,7 +28,7 @@ def test_a_pipe_gets_one_plain_line_for_each_thing() -> None:
         progress.fact(USED)
         progress.attempt(2)
         progress.stage("refix")
-        progress.fact(Judged(attempt=2))
+        progress.fact(Judged(attempt=2, noticed=("look at this first: tests: till.py",)))
         progress.note("a line")
         progress.done("Published.")
 
@@ -38,6 +38,7 @@ def test_a_pipe_gets_one_plain_line_for_each_thing() -> None:
         "Develop",
         "Refix, attempt 2",
         "  Attempt 2 passes",
+        "    look at this first: tests: till.py",
         "  a line",
         "Published.",
     ]

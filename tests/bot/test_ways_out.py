@@ -13,6 +13,7 @@ from stages.errors import DoesNotFit, ParkCause, UnreadableAnswer
 from stages.prompt import EntryPoint, MarkerForgery
 from stages.repository import BadBranchName, BranchTaken
 from stages.reproducing import NotShown
+from stages.workspace import Workspace
 from tests.bot.kit import TICKET, Act, Script, bed, silent, told
 
 PRINTED = "E   Click [here](https://evil.example) now\nTotal: 1 failed"
@@ -102,3 +103,21 @@ def test_where_no_model_sums_up_what_was_printed_stands_on_a_line_of_its_own(tmp
     assert text[2] == "The model gave no answer that can be used."
     assert text[3].startswith("- The model's answer cannot be used: E")
     assert not any(line.startswith(("E ", "Total")) for line in text)
+
+
+def test_what_code_saw_stands_below_the_words_of_a_model_that_leaves_it_out(tmp_path: Path) -> None:
+    ground = bed(tmp_path, {"tests/prices.txt": "1\n"})
+
+    def changes_tests_too(workspace: Workspace) -> dict[str, object]:
+        workspace.write("price.txt", b"3\n")
+        workspace.write("tests/prices.txt", b"3\n")
+        return {"summary": "Wrote both."}
+
+    app = ground.app(Script.of(develop=changes_tests_too, summarise={"text": "All good."}))
+
+    run = ground.fix(app, TICKET)
+
+    text = app.publisher.path(run, "summary.md").read_text().split("\n")
+    assert text[2:5] == ["All good.", "", "What code saw:"]
+    assert "- look at this first: tests: tests/prices.txt" in text
+    assert "- red before, green now: price" in text
