@@ -24,7 +24,8 @@ _MESSAGE_AT_MOST = 1_000
 _TEXT_AT_MOST = 6_000
 _AGAIN_SECONDS = 1.0  # a test that swallows the first alarm gets another
 _SECONDS_AT_LEAST = 1.0  # for each test, after one has hung
-_TIMES_SHORTER = 4  # and no more than this part of what the first one had
+_TIMES_SHORTER = 4  # no more than this part of what the first one had, and of that for each that has hung
+_TIMES_SLOWER = 10  # than the slowest that passed: so long it has in any case, where there is time
 _SHARE_FOR_TESTS = 0.8  # of the time that is left for all of them: the rest is for start and end
 _RAISES = frozenset({"raises", "warns", "deprecated_call", "fail"})
 # Settings of other plugins, and of pytest, under which runs would differ or end early.
@@ -61,7 +62,7 @@ class Collector:
         self._first, self._seconds = bool(orders["first"]), float(orders["test_seconds"])
         self._clock = time.monotonic
         self._until = self._clock() + float(orders["seconds"])
-        self._left, self._hung = 0, False
+        self._left, self._hung, self._slowest = 0, 0, 0.0
         self._errors: dict[str, tuple[str, str]] = {}
         self._ended: dict[str, Any] = {}
         self._parts: Counter[str] = Counter()  # how subtests of the test ended, those that failed left out
@@ -181,7 +182,8 @@ class Collector:
         if not self._hung:
             return self._seconds
         share = (self._until - self._clock()) * _SHARE_FOR_TESTS / max(1, self._left)
-        return min(self._seconds, max(_SECONDS_AT_LEAST, min(share, self._seconds / _TIMES_SHORTER)))
+        enough = max(self._seconds / (_TIMES_SHORTER * self._hung), self._slowest * _TIMES_SLOWER)
+        return min(self._seconds, max(_SECONDS_AT_LEAST, min(share, enough)))
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, None]:
@@ -190,7 +192,7 @@ class Collector:
             _tell_files()
         yield
         if call.excinfo is not None:
-            self._hung = self._hung or call.excinfo.type is TestTimedOut
+            self._hung += call.excinfo.type is TestTimedOut
             self._errors[item.nodeid] = _described(call.excinfo)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -219,6 +221,8 @@ class Collector:
             self._ended = {"outcome": "failed", "message": "the test ended without a result"}
         if self._lines:
             self._lines.stop(self._ended["outcome"])
+        if self._ended["outcome"] == "passed":
+            self._slowest = max(self._slowest, self._spent)
         self._tell(nodeid, self._spent)
 
     def _tell(self, node: str, seconds: float) -> None:

@@ -13,7 +13,7 @@ from stages.offline.paths import is_test_file
 from stages.offline.results import Hits, Seen
 from stages.offline.steps import Steps, run, runs
 
-LOOK_SECONDS: Final = 1
+LOOK_SECONDS: Final = 0.5
 """What a test may take where its lines are watched; one that takes long at the base has more."""
 FILES_AT_MOST: Final = 12
 """Files that are read for one repair: those that the failing test runs."""

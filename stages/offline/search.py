@@ -225,7 +225,8 @@ def _still_red(job: Job, attempt: Attempt) -> Steps[int | None]:
     if not job.tests or not (job.after_hold or job.others):
         return 0
     attempt.ran += 1
-    (found,) = yield from runs(run(job.check, () if job.after_hold else job.others))
+    others = run(job.check) if job.after_hold else run(job.check, job.others, seconds=_HURRY_SECONDS)
+    (found,) = yield from runs(others)
     if found is None:
         return 0
     failed = set(found.failed)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from stages.collector import launcher, pytest_run
+from stages.collector import launcher, plugin, pytest_run
 from stages.collector.lines import Lines
 from stages.results import read_results
 from tests.stages.repositories import put
@@ -154,6 +154,20 @@ def test_once_a_test_has_hung_the_others_share_what_time_is_left(
     assert list(ended.values()) == [*["failed"] * 5, "passed"]
     assert took is not None
     assert float(took[1]) < 13.0  # 3 seconds each would be 15
+
+
+@pytest.mark.parametrize(
+    ("hung", "slowest", "seconds"),
+    [(0, 0.0, 12.0), (1, 0.0, 3.0), (2, 0.0, 1.5), (3, 0.0, 1.0), (9, 0.0, 1.0), (9, 0.3, 3.0), (9, 5.0, 12.0)],
+)
+def test_the_more_have_hung_the_less_is_waited_for_but_never_less_than_others_need(
+    hung: int, slowest: float, seconds: float
+) -> None:
+    orders = {"tests": [], "first": False, "test_seconds": 12.0, "seconds": 600.0}
+    made = plugin.Collector(lambda event: None, orders, "", None)
+    made._left, made._hung, made._slowest = 10, hung, slowest
+
+    assert made._allowed() == seconds
 
 
 @pytest.mark.parametrize(
