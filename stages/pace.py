@@ -15,6 +15,7 @@ _TIMES_SLOWER_THAN_ANY: Final = 30  # than the slowest test of the base: the sam
 _TIMES_SLOWER_IN_A_HURRY: Final = 5
 _TIMES_A_START: Final = 5
 _START_SECONDS_AT_LEAST: Final = 20.0  # a busy machine takes that long to start an interpreter
+_HURRY_FOR_WHAT_HUNG: Final = 0.25  # most that hung at the base hang with a candidate too, or end at once
 _START_SECONDS_IN_A_HURRY: Final = 5.0  # what runs once in a second has mostly begun already
 _SECONDS_FOR_WHAT_HUNG: Final = 2.0  # at the base, where the first run of it has waited long enough
 _PARTS: Final = 3  # set-up, call and tear-down of a test have the time each
@@ -68,25 +69,34 @@ class Pace:
         """When tests of this check hang; None before any run has ended.
 
         `hurry` asks for fewer seconds; a test has at least five times what it took at the base, thirty times where its
-        lines are watched. `at_base` says that nothing is changed: what has only ever hung is not waited for as long.
+        lines are watched. `at_base` says that nothing is changed. What has only ever hung has less time in both cases.
         """
         seen = self._seen.get((base, check.name))
         if seen is None:
             return None
-        known = [seconds for seconds in (_of(test, seen) for test in tests) if seconds is not None]
-        exact = len(known) == len(tests) and bool(tests) and not coverage
-        usual = max(known) * _TIMES_SLOWER if exact else seen.slowest * _TIMES_SLOWER_THAN_ANY
-        test = max(TEST_SECONDS_AT_LEAST, usual)
-        if hurry is not None:
-            slower = _TIMES_SLOWER_THAN_ANY if coverage else _TIMES_SLOWER_IN_A_HURRY
-            test = min(test, max(hurry, slower * (max(known, default=0.0) if tests else seen.slowest)))
-        elif at_base and tests and not known and seen.hung.issuperset(tests):
-            test = min(test, max(_SECONDS_FOR_WHAT_HUNG, _TIMES_SLOWER * seen.slowest))
+        test = _seconds(tests, seen, coverage=coverage, hurry=hurry, at_base=at_base)
         if not tests or not _are_single(tests, seen):
             return Patience(test=test, command=check.timeout_seconds)
         least = _START_SECONDS_AT_LEAST if hurry is None else _START_SECONDS_IN_A_HURRY
         start = max(least, seen.start * _TIMES_A_START)
         return Patience(test=test, command=min(check.timeout_seconds, start + _PARTS * test * len(tests)))
+
+
+def _seconds(tests: Sequence[CheckId], seen: _Seen, *, coverage: bool, hurry: float | None, at_base: bool) -> float:
+    """What one test may take."""
+    known = [seconds for seconds in (_of(test, seen) for test in tests) if seconds is not None]
+    exact = len(known) == len(tests) and bool(tests) and not coverage
+    usual = max(known) * _TIMES_SLOWER if exact else seen.slowest * _TIMES_SLOWER_THAN_ANY
+    at_most = max(TEST_SECONDS_AT_LEAST, usual)
+    if tests and not known and seen.hung.issuperset(tests):
+        least = _SECONDS_FOR_WHAT_HUNG if at_base else _HURRY_FOR_WHAT_HUNG
+        enough = max(least, seen.slowest * _TIMES_SLOWER)
+        wanted = enough if at_base or hurry is not None else at_most
+        return min(at_most, wanted, hurry or at_most)
+    if hurry is None:
+        return at_most
+    slower = _TIMES_SLOWER_THAN_ANY if coverage else _TIMES_SLOWER_IN_A_HURRY
+    return min(at_most, max(hurry, slower * (max(known, default=0.0) if tests else seen.slowest)))
 
 
 def _of(test: CheckId, seen: _Seen) -> float | None:

@@ -21,7 +21,7 @@ from stages.offline.steps import Steps, files_that_define, focused, programs, re
 
 _NEAR_LINES: Final = 60
 """How far from the line of a lesson its edit is looked for: the file may have grown above it since."""
-_HURRY_SECONDS: Final = 0.4
+_HURRY_SECONDS: Final = 1
 """What a test may take with a candidate; one that takes long at the base has more. Most that take longer never end."""
 _LATE_AT_MOST: Final = 4
 """Candidates that have their whole time at the end: on a busy machine that may not be enough for a right one."""

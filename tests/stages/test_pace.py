@@ -83,6 +83,19 @@ def test_at_the_base_a_test_that_hung_once_and_ended_once_has_its_time() -> None
     assert patience.test == 40.0
 
 
+@pytest.mark.parametrize(("slowest", "seconds"), [(0.01, 0.25), (0.05, 0.5), (0.5, 1.0), (3.0, 1.0)])
+def test_in_a_hurry_what_hung_at_the_base_has_a_moment_or_what_others_would_need(
+    slowest: float, seconds: float
+) -> None:
+    hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
+    known = pace(outcome("other", slowest), hung)
+
+    patience = known.patience(BASE, CHECK, [hung.id], hurry=1.0)
+
+    assert patience is not None
+    assert patience.test == seconds
+
+
 def test_where_the_others_take_long_at_the_base_so_may_one_that_hung() -> None:
     hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
 
