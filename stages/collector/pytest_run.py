@@ -29,6 +29,7 @@ _SETTINGS = (
     ("setup.cfg", "[tool:pytest]"),
 )
 _NO_TESTS = 5
+_TAKE_A_VALUE = frozenset({"--ignore", "--deselect", "--confcutdir", "--rootdir", "-c", "-k", "-m", "-p", "-o", "-W"})
 _ASKS_FOR_PLUGINS = re.compile(
     r"conftest\.py|test_.*\.py|.*_test\.py|pytest\.toml|pytest\.ini|pyproject\.toml|tox\.ini|setup\.cfg"
 )
@@ -106,7 +107,12 @@ def arguments(orders: dict[str, Any], folder: Path, top: Path, cache: str) -> tu
         if not present:
             return None
         # Their files take the place of the folders that the check names.
-        given = [one for one in given if one.startswith("-") or not (folder / one.split("::", 1)[0]).exists()]
+        values = {place + 1 for place, one in enumerate(given) if one in _TAKE_A_VALUE}
+        given = [
+            one
+            for place, one in enumerate(given)
+            if place in values or one.startswith("-") or not (folder / one.split("::", 1)[0]).exists()
+        ]
         given += present
     own = [f"--rootdir={root}", f"--confcutdir={root}", "-c", str(found or os.devnull)]
     return [*own, "--color=no", "-o", f"cache_dir={cache}", *given], root

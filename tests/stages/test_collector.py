@@ -128,6 +128,36 @@ def test_only_chosen_tests_are_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list(ended) == ["test_inside.py::test_c", "test_inside.py::test_b"]
 
 
+VALUES = {
+    "a file": ["--ignore", "test_hang_inside.py"],
+    "a test": ["--deselect", "test_inside.py::test_b"],
+    "a word that is a folder too": ["-k", "sub"],
+}
+
+
+@pytest.mark.parametrize("given", VALUES.values(), ids=VALUES.keys())
+def test_the_value_of_an_option_stays_though_it_is_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[str]
+) -> None:
+    files = {
+        "sub/a.txt": "",
+        "test_inside.py": "def test_sub(): pass\ndef test_b(): assert 0",
+        "test_hang_inside.py": "raise RuntimeError",
+    }
+    wanted = ["test_inside.py::test_sub"]
+
+    assert collect(tree(tmp_path, files), monkeypatch, tests=wanted, arguments=given) == (
+        0,
+        {"test_inside.py::test_sub": "passed"},
+    )
+
+
+def test_an_option_leaves_out_a_test_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, out = tree(tmp_path, {"test_inside.py": "def test_b(): assert 0"}), "test_inside.py::test_b"
+
+    assert collect(made, monkeypatch, tests=[out], arguments=["--deselect", out])[1] == {}
+
+
 def test_chosen_tests_without_a_file_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = tree(tmp_path, {"test_inside.py": "def test_a(): pass"})
 
