@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from memory.types import CheckId
+from stages.early_end import ended_as_before
 from stages.report import PYTEST_NO_TESTS, Check, CheckKind, CheckReport, Outcome
 from stages.weakening import Weakened, weakened_runs
 
@@ -23,9 +24,15 @@ class Comparison:
 
 
 def compare(check: Check, base: CheckReport, head: CheckReport) -> Comparison:
-    """The check at the base against the check with the patch. What could not be run to its end counts as failing."""
+    """The check at the base against the check with the patch. What could not be run to its end counts as failing.
+
+    Where the base's run ended early too, that alone is nothing new: its tests are compared, one by one.
+    """
     before, now = dict.fromkeys(base.failing), dict.fromkeys(head.failing)
-    if not _can_be_judged(check, base, head):
+    as_before = ended_as_before(check, base, head)
+    if as_before:
+        before[check.name] = None
+    elif not _can_be_judged(check, base, head):
         now[check.name] = None
         before.pop(check.name, None)
     passing = {outcome.id for outcome in head.outcomes if outcome.outcome is Outcome.PASSED}
@@ -33,7 +40,7 @@ def compare(check: Check, base: CheckReport, head: CheckReport) -> Comparison:
         newly_failing=tuple(test for test in now if test not in before),
         still_failing=tuple(test for test in now if test in before),
         fixed=tuple(test for test in before if test in passing or (test == check.name and head.passed)),
-        weakened=weakened_runs(base, head) if head.complete else (),  # what is missing then was not run
+        weakened=weakened_runs(base, head) if head.complete or as_before else (),  # what is missing else was not run
     )
 
 
@@ -62,5 +69,9 @@ def shows_green(report: CheckReport, test: CheckId) -> bool:
     """True when the test was run to its end and passed: not skipped, not missing, not expected to fail."""
     if test == report.check:
         return report.passed
-    ended = [outcome.outcome for outcome in report.outcomes if outcome.id == test]
-    return report.complete and ended == [Outcome.PASSED]
+    return report.complete and has_passed(report, test)
+
+
+def has_passed(report: CheckReport, test: CheckId) -> bool:
+    """True when the test passed, whatever became of the run after it."""
+    return [outcome.outcome for outcome in report.outcomes if outcome.id == test] == [Outcome.PASSED]

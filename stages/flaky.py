@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.types import CheckId
-from stages.comparison import Comparison, shows_green, shows_red
+from stages.comparison import Comparison, has_passed, shows_green, shows_red
 from stages.report import Check, CheckKind, CheckReport
 
 RERUNS_AT_MOST: Final = 3
@@ -16,6 +16,8 @@ TESTS_AT_MOST: Final = 20
 
 Run = Callable[[Check, tuple[CheckId, ...]], CheckReport]
 """Runs some tests of a check, or all of it for none."""
+
+Shows = Callable[[CheckReport, CheckId], bool]
 
 _CHOOSES: Final = frozenset({CheckKind.PYTEST, CheckKind.GO})  # whose runners can run some tests alone
 
@@ -32,16 +34,19 @@ class Suspects:
 def on_head(check: Check, compared: Comparison, report: CheckReport, not_these: CheckId, run: Run) -> Suspects:
     """Run again with the patch what fails newly. A test that passes alone must pass in a whole run too.
 
-    Else a patch that breaks a test only after another one had run would pass for a flaky test. `not_these` is the
-    reproduction, which has no excuse.
+    Else a patch that breaks a test only after another one had run would pass for a flaky test. Where whole runs end
+    early, at the base as well, one counts for the tests before its end. `not_these` is the reproduction, which has no
+    excuse.
     """
     named = {outcome.id for outcome in report.outcomes} - {not_these}
     failing = tuple(test for test in compared.newly_failing if test in named)
-    if not report.complete or not failing or len(failing) > TESTS_AT_MOST:
+    broken = not report.complete and check.name in compared.newly_failing
+    if broken or not failing or len(failing) > TESTS_AT_MOST:
         return Suspects(check=check)
     passed = _passing(failing, run, check)
     if check.kind in _CHOOSES:
-        passed = _passing(passed, lambda one, _: run(one, ()), check)
+        green = shows_green if report.complete else has_passed
+        passed = _passing(passed, lambda one, _: run(one, ()), check, green)
     return Suspects(check=check, flaky=passed, firm=tuple(test for test in failing if test not in passed))
 
 
@@ -67,7 +72,7 @@ def explained(compared: Comparison, flaky: Iterable[CheckId], red: tuple[CheckId
     )
 
 
-def _passing(tests: tuple[CheckId, ...], run: Run, check: Check) -> tuple[CheckId, ...]:
+def _passing(tests: tuple[CheckId, ...], run: Run, check: Check, passes: Shows = shows_green) -> tuple[CheckId, ...]:
     """Those that pass in one of some runs."""
     green: dict[CheckId, None] = {}
     for _ in range(RERUNS_AT_MOST):
@@ -75,5 +80,5 @@ def _passing(tests: tuple[CheckId, ...], run: Run, check: Check) -> tuple[CheckI
         if not left:
             break
         report = run(check, left)
-        green |= dict.fromkeys(test for test in left if shows_green(report, test))
+        green |= dict.fromkeys(test for test in left if passes(report, test))
     return tuple(green)

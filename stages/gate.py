@@ -11,8 +11,9 @@ from memory.types import CheckId, CommitId
 from stages.admission import Admission, published
 from stages.comparison import Comparison, compare, shows_green, shows_red
 from stages.covering import Covered, covered
+from stages.early_end import with_the_rest
 from stages.errors import Refused
-from stages.flaky import Suspects, explained, on_base, on_head
+from stages.flaky import Run, Suspects, explained, on_base, on_head
 from stages.patch import Patch, added
 from stages.policy import Policy, Rule, Violation, notices
 from stages.protected import folded
@@ -160,9 +161,7 @@ def _comparisons(attempt: Attempt, checks: tuple[CheckReport, ...]) -> tuple[Com
 def _suspects(
     attempt: Attempt, checks: tuple[CheckReport, ...], workspace: Workspace, stopped: Callable[[], bool]
 ) -> tuple[Suspects, ...]:
-    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
-        return _run(workspace, check, tests, stopped)
-
+    run = _runner(workspace, stopped)
     return tuple(
         on_head(check, compared, report, attempt.reproduction.test, run)
         for check, compared, report in zip(attempt.checks, _comparisons(attempt, checks), checks, strict=True)
@@ -180,9 +179,7 @@ def _compared(
     if any(one.firm for one in suspects):
         workspace.reset()
 
-    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
-        return _run(workspace, check, tests, stopped)
-
+    run = _runner(workspace, stopped)
     comparisons = zip(_comparisons(attempt, checks), suspects, strict=True)
     return tuple(explained(compared, one.flaky, on_base(one, run)) for compared, one in comparisons)
 
@@ -198,9 +195,7 @@ def _as_published(
     workspace.reset()
     workspace.apply(attempt.patch)
 
-    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
-        return _run(workspace, check, tests, stopped)
-
+    run = _runner(workspace, stopped)
     for check, report in zip(attempt.checks, judged, strict=True):
         yield from steered(check, report, run(check, ()), flaky=flaky, run=run)
 
@@ -217,9 +212,7 @@ def _without_its_tests(
     workspace.apply(attempt.patch)
     workspace.restore(path for path in attempt.patch.paths if steers_tests(path) or is_of_tests(path))
 
-    def run(check: Check, tests: tuple[CheckId, ...]) -> CheckReport:
-        return _run(workspace, check, tests, stopped)
-
+    run = _runner(workspace, stopped)
     shown = attempt.reproduction
     alone = _run(workspace, _named(attempt.checks, shown.check), shown.tests, stopped, with_files=shown.with_file)
     if not shows_green(alone, shown.test):
@@ -254,6 +247,10 @@ def _all(parts: Iterable[tuple[CheckId, ...]]) -> tuple[CheckId, ...]:
     return tuple(dict.fromkeys(test for part in parts for test in part))
 
 
+def _runner(workspace: Workspace, stopped: Callable[[], bool]) -> Run:
+    return lambda check, tests: _run(workspace, check, tests, stopped)
+
+
 def _run(
     workspace: Workspace,
     check: Check,
@@ -262,8 +259,11 @@ def _run(
     *,
     with_files: bool = False,
 ) -> CheckReport:
+    def run(tests: tuple[CheckId, ...]) -> CheckReport:
+        return workspace.run(check.name, tests=tests, with_files=with_files, test_seconds=seconds, stopped=stopped)
+
     seconds = check.timeout_seconds / _SHARE_OF_ONE_TEST
-    return workspace.run(check.name, tests=tests, with_files=with_files, test_seconds=seconds, stopped=stopped)
+    return run(tests) if tests else with_the_rest(check, run(()), run)
 
 
 def _named(checks: tuple[Check, ...], name: CheckId) -> Check:

@@ -118,6 +118,7 @@ class CheckReport:
     seconds: float
     outcomes: tuple[TestOutcome, ...] = ()
     collected: tuple[CheckId, ...] = ()
+    rest: tuple[CheckId, ...] = ()  # those of the outcomes that come from runs after it: it ended before them
     complete: bool = True  # the result channel was closed properly: no early exit, no crash, no time-out
     timed_out: bool = False
     output: str = ""  # head and tail

@@ -7,7 +7,8 @@ from typing import Final
 
 from memory.types import CheckId
 from stages.comparison import Comparison
-from stages.flaky import Run, on_head
+from stages.early_end import ended
+from stages.flaky import Run, Suspects, on_head
 from stages.report import Check, CheckKind, CheckReport, Outcome
 from stages.weakening import Weakened, Weakening
 
@@ -22,24 +23,25 @@ def steered(
     `judged` was run with the base's settings, `published` with those of the patch; `run` runs tests there once more,
     for what fails only now may just flip. `flaky` is known to.
     """
-    if not published.complete or (judged.passed and not published.passed and not published.outcomes):
+    whole = ended(check, judged, published)
+    if not whole or (judged.passed and not published.passed and not published.outcomes):
         yield Weakened(what=check.name, how=Weakening.CONFIGURATION)
     there = frozenset(published.collected)
     yield from (Weakened(what=test, how=Weakening.DELETED) for test in judged.collected if test not in there)
     before = {outcome.id: outcome.outcome for outcome in judged.outcomes}
     after = {outcome.id: outcome.outcome for outcome in published.outcomes}
     fails = list[CheckId]()
-    for test, ended in after.items():
+    for test, outcome in after.items():
         known = before.get(test)
-        if known is None or known is ended or test in flaky:
+        if known is None or known is outcome or test in flaky:
             continue
-        if ended in _HIDES:
+        if outcome in _HIDES:
             yield Weakened(what=test, how=Weakening.SKIPPED)
-        elif ended is Outcome.FAILED:
+        elif outcome is Outcome.FAILED:
             fails.append(test)
         else:
             yield Weakened(what=test, how=Weakening.CONFIGURATION)
-    if check.kind is not CheckKind.COMMAND and fails:
+    if check.kind is not CheckKind.COMMAND and fails and whole:
         again = on_head(check, Comparison(newly_failing=tuple(fails)), published, CheckId(""), run)
         fails = [test for test in fails if test not in again.flaky]
     yield from (Weakened(what=test, how=Weakening.CONFIGURATION) for test in fails)
@@ -67,5 +69,7 @@ def unproven(
     passed = [outcome.id for outcome in judged.outcomes if outcome.outcome is Outcome.PASSED and outcome.id in base]
     lost = [test for test in passed if now.get(test) is not Outcome.PASSED and test not in flaky]
     failed = tuple(test for test in lost if now.get(test) is Outcome.FAILED)
-    again = on_head(check, Comparison(newly_failing=failed), as_before, CheckId(""), run)
+    again = Suspects(check=check)
+    if ended(check, judged, as_before):
+        again = on_head(check, Comparison(newly_failing=failed), as_before, CheckId(""), run)
     yield from (Weakened(what=test, how=Weakening.CHANGED) for test in lost if test not in again.flaky)
