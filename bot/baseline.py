@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from bot.wording import count
 from memory.types import CheckId
+from stages.early_end import with_the_rest
 from stages.errors import ParkCause, Parked
 from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.workspace import Workspace
 
 _OUTPUT_AT_MOST: Final = 400  # characters
+_LINE_AT_MOST: Final = 200
 _MISSING: Final = re.compile(r"No module named '([\w.]+)'")
 _CANNOT_START: Final = (126, 127)  # what a shell says of a program that is not there or not for it
 _NO_CHECKS: Final = (
@@ -34,13 +38,19 @@ class Baseline:
         """The checks, and every test that they collected."""
         return frozenset(test for report in self.reports for test in (report.check, *report.collected))
 
+    @property
+    def early(self) -> tuple[str, ...]:
+        """One sentence for each check whose run ends early without any patch."""
+        both = zip(self.checks, self.reports, strict=True)
+        return tuple(_early(check, report) for check, report in both if not report.complete)
+
 
 def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:
     """Run every check on the base. Raises Stopped, and Parked when there is none, or when one cannot run here.
 
     A check of another language that was only seen in the tree may be broken as long as one check works.
     """
-    ran = [(check, workspace.run(check.name, stopped=stopped)) for check in workspace.checks]
+    ran = [(check, _run(workspace, check, stopped)) for check in workspace.checks]
     files = workspace.files()
     left_out = list(workspace.left_out)
     taken = list[tuple[Check, CheckReport]]()
@@ -61,11 +71,18 @@ def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:
     )
 
 
+def _run(workspace: Workspace, check: Check, stopped: Callable[[], bool]) -> CheckReport:
+    def run(tests: tuple[CheckId, ...]) -> CheckReport:
+        return workspace.run(check.name, tests=tests, stopped=stopped)
+
+    return with_the_rest(check, run(()), run)
+
+
 def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
     """Why a check says nothing about the code, or "" when it does."""
-    tail = " ".join(report.output.split())[-_OUTPUT_AT_MOST:]
     if report.timed_out:
-        return f"the check {report.check} did not end on the base commit within its time: {tail}"
+        return f"the check {report.check} did not end on the base commit within its time: {_way_out(check, report)}"
+    tail = " ".join(report.output.split())[-_OUTPUT_AT_MOST:]
     no_program = check.kind is CheckKind.COMMAND and report.exit_status in _CANNOT_START
     if no_program or (not report.complete and not report.outcomes):
         return f"the check {report.check} cannot run here on the base commit: {tail}"
@@ -76,6 +93,37 @@ def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
             "Name an interpreter that has it as `python` in .github/ticketsmith.toml"
         )
     return ""
+
+
+def _way_out(check: Check, report: CheckReport) -> str:
+    """In which test or file the time was over, and what people can do about it."""
+    place, seconds = f"[checks.{check.name}] in .github/ticketsmith.toml", f"{check.timeout_seconds:g}"
+    if not report.ended_in:
+        said = [" ".join(line.split())[:_LINE_AT_MOST] for line in report.output.split("\n") if line.strip()]
+        last = f"the last that it said is {said[-1]!r}" if said else "it said nothing"
+        return f"{last}; give it a `timeout_seconds` above {seconds} under {place}, or name other checks there"
+    is_test = "::" in report.ended_in
+    out = ("--deselect" if is_test else "--ignore", report.ended_in.removeprefix(f"{check.folder}/"))
+    return (
+        f"it was {'in' if is_test else 'reading'} {report.ended_in} then; under {place} leave this "
+        f"{'test' if is_test else 'file'} out, with {_settings(check, *out)}, or give it more time, with "
+        f"{_settings(check)} and a `timeout_seconds` above {seconds}"
+    )
+
+
+def _settings(check: Check, *more: str) -> str:
+    """The lines that name the check as it is, with more arguments for pytest."""
+    folder = "" if check.folder == "." else f"`folder = {json.dumps(check.folder, ensure_ascii=False)}`, "
+    return f"{folder}`pytest = {json.dumps([*check.arguments, *more], ensure_ascii=False)}`"
+
+
+def _early(check: Check, report: CheckReport) -> str:
+    if check.kind is not CheckKind.PYTEST:
+        return f"{check.name}: its results are not whole, and a patch passes only if they are whole with it"
+    where = f"in {report.ended_in}" if report.ended_in else "between tests"
+    after = f"what it did not reach was run after it ({count(len(report.rest), 'test')})" if report.rest else ""
+    told = (f"its run ended {where}", after, "patches are compared with it test by test")
+    return f"{check.name}: {', '.join(part for part in told if part)}"
 
 
 def _missing(test: TestOutcome, files: Iterable[str]) -> str:

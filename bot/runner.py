@@ -143,6 +143,8 @@ class Runner:
         taken = self._bench.baseline(workspace)
         self._pursuit.tell(*(facts.checked(report, "the base commit") for report in taken.reports))
         self._pursuit.tell(*(facts.Decided(what="a check is left out", because=why) for why in taken.left_out))
+        early = "a check ends early on the base commit"
+        self._pursuit.tell(*(facts.Decided(what=early, because=why) for why in taken.early))
         return taken
 
     def _pin_memory(self) -> MemoryVersion:

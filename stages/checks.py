@@ -290,6 +290,7 @@ def _report(check: Check, ran: Ran, *, complete: bool, results: Results | None =
         seconds=ran.seconds,
         outcomes=outcomes,
         collected=results.collected,
+        ended_in=results.begun or results.reading,
         complete=complete,
         timed_out=hung,
         output=ran.output,

@@ -119,6 +119,7 @@ class CheckReport:
     outcomes: tuple[TestOutcome, ...] = ()
     collected: tuple[CheckId, ...] = ()
     rest: tuple[CheckId, ...] = ()  # those of the outcomes that come from runs after it: it ended before them
+    ended_in: CheckId | None = None  # the test that was running, or the file that was being read, when it ended early
     complete: bool = True  # the result channel was closed properly: no early exit, no crash, no time-out
     timed_out: bool = False
     output: str = ""  # head and tail

@@ -17,7 +17,10 @@ _ORDER: Final = (Outcome.PASSED, Outcome.XFAILED, Outcome.SKIPPED, Outcome.FAILE
 @dataclass(frozen=True, kw_only=True)
 class Results:
     """What the collector reported. `status` is the exit status that it announced; `intact` is False when a line was
-    unsigned, missing or out of order, `begun` names the test that was running at the end."""
+    unsigned, missing or out of order.
+
+    `begun` names the test that was running at the end, `reading` the file of tests that was being read.
+    """
 
     outcomes: tuple[TestOutcome, ...] = ()
     collected: tuple[CheckId, ...] = ()
@@ -25,6 +28,7 @@ class Results:
     status: int | None = None
     intact: bool = True
     begun: CheckId | None = None
+    reading: CheckId | None = None
 
 
 def read_results(reported: bytes, key: bytes) -> Results:
@@ -38,6 +42,9 @@ def read_results(reported: bytes, key: bytes) -> Results:
                 results = replace(results, intact=False)
             case {"event": "collected", "tests": list() as tests}:
                 asserts |= {_id(test): int(count) for test, count in tests}
+                results = replace(results, reading=None)
+            case {"event": "reading", "file": str() as file}:
+                results = replace(results, reading=_id(file))
             case {"event": "begin", "test": str() as test}:
                 results = replace(results, begun=_id(test))
             case {"event": "test", "test": str() as test}:

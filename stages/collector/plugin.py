@@ -50,7 +50,7 @@ class TestTimedOut(BaseException):
 
 
 class Collector:
-    """Sends one event for the collection, two for each test, and one for the lines.
+    """Sends one event for each file that is read, one for the collection, two for each test, and one for the lines.
 
     `prefix` is put in front of pytest's ids, so that they are relative to the tree; `lines` is None where no lines are
     asked for.
@@ -60,9 +60,8 @@ class Collector:
         self._send, self._prefix, self._lines = send, prefix, lines
         self._wanted: list[str] = orders["tests"]
         self._first, self._seconds = bool(orders["first"]), float(orders["test_seconds"])
-        self._clock = time.monotonic
+        self._clock, self._left, self._hung, self._slowest = time.monotonic, 0, 0, 0.0
         self._until = self._clock() + float(orders["seconds"])
-        self._left, self._hung, self._slowest = 0, 0, 0.0
         self._errors: dict[str, tuple[str, str]] = {}
         self._ended: dict[str, Any] = {}
         self._parts: Counter[str] = Counter()  # how subtests of the test ended, those that failed left out
@@ -104,6 +103,10 @@ class Collector:
         config.hook.pytest_deselected(items=[item for place, item in places if place is None])
         chosen = [(place, item) for place, item in places if place is not None]
         items[:] = [item for _, item in sorted(chosen, key=lambda pair: pair[0])]
+
+    def pytest_collectstart(self, collector: pytest.Collector) -> None:
+        if isinstance(collector, pytest.File):
+            self._send({"event": "reading", "file": self._id(collector.nodeid)})
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._left = len(session.items)
