@@ -37,9 +37,10 @@ class Ran:
 
 @dataclass
 class Playground:
-    """Files by path, tools by name, and what was asked of them."""
+    """Files by path, tools by name, and what was asked of them. `commands` are checks without tests: they fail."""
 
     files: dict[str, str]
+    commands: tuple[str, ...] = ()
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def use(self, name: str, arguments: dict[str, Any]) -> str:
@@ -90,6 +91,8 @@ class Playground:
         stop_at_first: bool = False,
         seconds: float = 0,
     ) -> str:
+        if check in self.commands:
+            return f"run {check}: exit 1"
         if missing := [test for test in tests if test not in self.tests()]:
             return f"run {check}: exit 4, 0 tests: 0 passed, 0 failed, 0 skipped\n| no such test: {missing[0]}"
         ran: dict[str, Ran] = {}

@@ -46,16 +46,20 @@ def tree() -> Playground:
     return Playground({"src/shop/__init__.py": "", "src/shop/cart.py": SHOP, "tests/test_cart.py": TESTS})
 
 
-def diagnosed(ticket: str, *blocks: str, title: str = "Diagnose", refuse: int = 0) -> Played:
+def diagnosed(
+    ticket: str, *blocks: str, title: str = "Diagnose", refuse: int = 0, checks: str = "lint, pytest"
+) -> Played:
     quoted = "\n".join(f"| {line}".rstrip() for line in ticket.split("\n"))
-    text = "\n\n".join((f"# {title}: find the cause.", f"Ticket:\n{quoted}", "Checks: lint, pytest", *blocks))
+    text = "\n\n".join((f"# {title}: find the cause.", f"Ticket:\n{quoted}", f"Checks: {checks}", *blocks))
     left = [refuse]
 
     def accept(answer: dict[str, Any]) -> str:
         left[0] -= 1
         return "it passes on the base commit" if left[0] >= 0 else ""
 
-    return play(text, tree(), accept=accept)
+    ground = tree()
+    ground.commands = ("lint", "c")
+    return play(text, ground, accept=accept)
 
 
 RED = f"Red before any change:\n| {TOTAL}\n| {NOTHING}"
@@ -110,6 +114,59 @@ def test_a_red_check_without_tests_is_named_itself() -> None:
     played = diagnosed("Lint is red", "Red before any change:\n| lint")
 
     assert played.answer["reproduction"] == "lint"
+
+
+TRACE = """Wrong
+
+____ test_first_of_nothing ____
+
+    def test_first_of_nothing():
+>       assert first([]) is None
+
+tests/test_cart.py:9: IndexError"""
+
+
+@pytest.mark.parametrize("ticket", [TRACE, "Since Monday\n\n`test_first_of_nothing` is red.", f"{NOTHING} fails"])
+@pytest.mark.parametrize("red", [("c", NOTHING), ("c", TOTAL, NOTHING)])
+def test_a_test_that_the_ticket_names_goes_before_a_red_check_and_other_red_tests(
+    ticket: str, red: tuple[str, ...]
+) -> None:
+    played = diagnosed(ticket, "\n| ".join(("Red before any change:", *red)), checks="c, p")
+
+    assert played.answer["reproduction"] == NOTHING
+    assert played.answer["cause"].startswith(f"{NOTHING} fails: IndexError")
+    assert played.answer["files"] == ["src/shop/cart.py"]
+
+
+def test_a_red_check_goes_behind_red_tests_that_the_ticket_does_not_name_either() -> None:
+    played = diagnosed("It is slow.", "Red before any change:\n| c\n| " + TOTAL, checks="c, p")
+
+    assert played.answer["reproduction"] == TOTAL
+
+
+def test_a_red_check_that_the_ticket_names_goes_before_a_red_test_that_does_not_fit() -> None:
+    played = diagnosed("Lint is red", "Red before any change:\n| lint\n| " + NOTHING)
+
+    assert played.answer["reproduction"] == "lint"
+
+
+@pytest.mark.parametrize("ticket", [TRACE, f"{NOTHING} fails"])
+def test_a_test_that_the_ticket_names_is_offered_first_when_the_base_never_came_to_it(ticket: str) -> None:
+    played = diagnosed(ticket, f"Red before any change:\n| {TOTAL}")
+
+    assert played.answer["reproduction"] == NOTHING
+
+
+def test_a_green_test_whose_name_stands_in_the_ticket_is_not_offered() -> None:
+    played = diagnosed("Unlike test_first, this is wrong", f"Red before any change:\n| {NOTHING}")
+
+    assert played.answer["reproduction"] == NOTHING
+
+
+def test_a_red_test_that_the_ticket_names_goes_before_a_green_one_that_it_names() -> None:
+    played = diagnosed(f"{NOTHING} fails, tests/test_cart.py::test_first does not", RED)
+
+    assert played.answer["reproduction"] == NOTHING
 
 
 # --- New tests -----------------------------------------------------------------------------------------------------
