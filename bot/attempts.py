@@ -230,7 +230,7 @@ class Attempts:
             self._pursuit.record(answered, final=False, evidence=Evidence.EXIT_STATUS, paths=patch.paths)
 
     def _sent_back(self, patch: Patch, report: GateReport, number: int) -> Refused | None:
-        """The hold of whoever sent the published patch back; None when nobody did."""
+        """The hold of whoever sent the patch back, once it was published or while it was made; None when nobody did."""
         sent = sent_back(self._pursuit.stores.steps, self._pursuit.run, number)
         if sent is None:
             return None

@@ -51,6 +51,10 @@ class RequeueNotes:
         with self._book.reading() as session:
             return tuple(_note(row) for row in session.exec(_of_ticket(scope, ticket)).all())
 
+    def unread(self, scope: Scope, ticket: TicketId) -> tuple[RequeueNote, ...]:
+        """The notes of a ticket that no attempt has read yet, oldest first."""
+        return tuple(note for note in self.of(scope, ticket) if note.read_by is None)
+
 
 def _of_ticket(scope: Scope, ticket: TicketId) -> SelectOfScalar[RequeueNoteRow]:
     notes = select(RequeueNoteRow).order_by(col(RequeueNoteRow.id))

@@ -52,12 +52,15 @@ _SENT_BACK: Final = TypeAdapter(SentBack)
 
 
 def send_back(steps: StepStore, run: Run, sent: SentBack) -> None:
-    """Write down that the run's last patch was sent back; the texts in it must be clean. The newer one counts."""
+    """Write down that the run's last patch is sent back, also one that is still being made. The newer one counts.
+
+    The texts in it must be clean.
+    """
     steps.finish(run.id, SENT_BACK, _SENT_BACK, sent, attempt=run.attempt)
 
 
 def sent_back(steps: StepStore, run: Run, attempt: int) -> SentBack | None:
-    """How the published patch of this attempt was sent back; None when it was not."""
+    """How the patch of this attempt was sent back; None when it was not."""
     done = steps.recorded(run.id, SENT_BACK, _SENT_BACK, attempt=attempt)
     return done.value if done else None
 

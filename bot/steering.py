@@ -83,6 +83,14 @@ class Steering(ABC):
             send_back(self.stores.steps, run, clean)
             return self.stores.runs.set_state(run.id, RunState.WORKING)
 
+    def hold_for_note(self, run: Run) -> None:
+        """Have the process that works on a run hold the attempt that it makes, for a note that came since it began.
+
+        It publishes no patch of that attempt, and its next one reads the note.
+        """
+        if self.stores.notes.unread(run.scope, run.ticket.id):
+            send_back(self.stores.steps, self.stores.runs.get(run.id), SentBack())
+
     def merged(self, run: Run, commit: CommitId) -> Run:
         """Have an open run stand where its patch was merged, whatever it worked on since. Raises BeingWorkedOn."""
         with self._alone(run) as run:

@@ -18,6 +18,7 @@ from bot.leaving import PARKED, WITHOUT_PATCH
 from bot.node import Look
 from bot.run import Run, RunState
 from bot.terminal import Terminal
+from bot.wording import count
 from stages.repository import Repository
 
 if TYPE_CHECKING:
@@ -118,6 +119,9 @@ def finish(app: App, run: Run) -> int:
             terminal.line(f"  summary  {app.publisher.path(run, 'summary.md')}")
             terminal.line(f"  run      {program()} runs show {run.id}")
             terminal.line(f"  merged?  {program()} runs verify {run.id}")
+            if unread := app.stores.notes.unread(run.scope, run.ticket.id):
+                late = f"{count(len(unread), 'note')} came too late for this patch"
+                terminal.line(f"  unread   {late}: {program()} runs requeue {run.id} NOTE goes on", Look.BAD)
             return 0
         case RunState.PARKED:
             terminal.line(f"Parked ({run.park_cause}): {run.park_reason}", Look.BAD)

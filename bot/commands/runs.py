@@ -121,7 +121,9 @@ def requeue(app: App, run: str, note: str, author: str | None) -> None:
     except BeingWorkedOn:
         if before.state is not RunState.WORKING:
             raise
-        err().line(f"Kept: the process that works on run {again.id} reads it before its next attempt.", Look.QUIET)
+        app.hold_for_note(again)
+        reads = "reads it before its next attempt, and publishes nothing before that"
+        err().line(f"Kept: the process that works on run {again.id} {reads}.", Look.QUIET)
 
 
 @runs.command()
