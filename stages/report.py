@@ -64,7 +64,7 @@ class Check:
 
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]+")
 TIMEOUT: Final = "Timeout"
-"""The type of the failure of a test that took the whole run with it."""
+"""The type of the failure of a test that was ended because it took too long, alone or with the whole run."""
 
 
 class Outcome(StrEnum):
@@ -97,7 +97,7 @@ class TestOutcome:
     @property
     def hung(self) -> bool:
         """True when it was ended because it took too long."""
-        return self.type == TIMEOUT or self.type.endswith(".TestTimedOut")
+        return self.type == TIMEOUT
 
 
 def file_of(test: CheckId) -> CheckId:

@@ -45,8 +45,10 @@ _OVERRIDDEN = {
 }
 
 
-class TestTimedOut(BaseException):
+class Timeout(BaseException):
     """The test took longer than one test may; no `except Exception` of the code under test takes it."""
+
+    __module__ = "builtins"  # what reads a failure is told the bare name
 
 
 class Collector:
@@ -195,7 +197,7 @@ class Collector:
             _tell_files()
         yield
         if call.excinfo is not None:
-            self._hung += call.excinfo.type is TestTimedOut
+            self._hung += call.excinfo.type is Timeout
             self._errors[item.nodeid] = _described(call.excinfo)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -250,7 +252,8 @@ class Collector:
 
 
 def _alarmed(_number: int, _frame: object) -> None:
-    raise TestTimedOut
+    __tracebackhide__ = True  # the account ends where the test was
+    raise Timeout
 
 
 def _tell_files() -> None:

@@ -14,7 +14,7 @@ _LINES: Final = re.compile(r"^\| lines (?P<hits>[\d:/ ]+?) in (?P<path>.+)$")
 _NUMBERED: Final = re.compile(r"^ *(\d+)\| ?(.*)$")
 _CUT: Final = re.compile(r"^\(cut: .*? of (\d+)\)$")
 
-_HUNG: Final = re.compile(r"(?:\w+\.)*(?:TestTimedOut|Timeout)\b")
+_HUNG: Final = re.compile(r"(?:\w+\.)*Timeout\b")
 
 Hits = Mapping[int, tuple[int, int]]
 """line → (failed tests that ran it, passed tests that ran it)."""

@@ -49,7 +49,7 @@ def test_a_whole_check_may_take_thirty_times_its_slowest_test_for_each() -> None
 
 
 def test_a_test_that_hung_says_nothing_of_how_long_the_others_take() -> None:
-    hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
+    hung = outcome("hangs", 120.0, Outcome.FAILED, TIMEOUT)
     killed = outcome("kills", 120.0, Outcome.FAILED, TIMEOUT)
 
     patience = pace(outcome("one", 0.1), hung, killed).patience(BASE, CHECK, [hung.id])
@@ -59,7 +59,7 @@ def test_a_test_that_hung_says_nothing_of_how_long_the_others_take() -> None:
 
 
 def test_at_the_base_a_test_that_hung_there_is_not_waited_for_as_long_again() -> None:
-    hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
+    hung = outcome("hangs", 120.0, Outcome.FAILED, TIMEOUT)
     known = pace(outcome("one", 0.1), hung)
 
     again = known.patience(BASE, CHECK, [hung.id], at_base=True)
@@ -72,7 +72,7 @@ def test_at_the_base_a_test_that_hung_there_is_not_waited_for_as_long_again() ->
 
 
 def test_at_the_base_a_test_that_hung_once_and_ended_once_has_its_time() -> None:
-    known = pace(outcome("flips", 120.0, Outcome.FAILED, "plugin.TestTimedOut"))
+    known = pace(outcome("flips", 120.0, Outcome.FAILED, TIMEOUT))
     known.saw(
         BASE, CheckReport(check=CHECK.name, exit_status=0, seconds=0, outcomes=(outcome("flips", 4.0),), complete=True)
     )
@@ -97,7 +97,7 @@ def test_in_a_hurry_what_hung_at_the_base_has_a_moment_or_what_others_would_need
 
 
 def test_where_the_others_take_long_at_the_base_so_may_one_that_hung() -> None:
-    hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
+    hung = outcome("hangs", 120.0, Outcome.FAILED, TIMEOUT)
 
     patience = pace(outcome("slow", 0.8), hung).patience(BASE, CHECK, [hung.id], at_base=True)
 

@@ -43,7 +43,7 @@ SHOWN = {
     "a test that hangs": Shown(
         files={"test_a.py": "def test_a():\n    while True: pass\n\ndef test_b(): pass\n"},
         wish=Wish(test_seconds=0.3),
-        says="TestTimedOut",
+        says="Timeout",
     ),
     "a run that hangs": Shown(
         files={"test_a.py": "import time\nwhile True: time.sleep(1)\n"},
