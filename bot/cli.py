@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import click
 
+from bot.exits import INTERRUPTED, UNUSABLE
+
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "app": ("bot.commands.app:app", "Make the GitHub App."),
     "ci": ("bot.commands.ci:ci", "One run inside a job of GitHub Actions."),
@@ -43,8 +45,15 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return self._called(ctx)
+        except KeyboardInterrupt:  # also while the program loads
+            click.echo("Interrupted.", err=True)
+            ctx.exit(INTERRUPTED)
+
+    def _called(self, ctx: click.Context) -> Any:
         from bot.last_words import clean
-        from bot.leaving import INTERRUPTED, UNUSABLE, exit_status_of, sentence
+        from bot.leaving import exit_status_of, sentence
         from memory.errors import Told
 
         try:
@@ -58,9 +67,6 @@ class LazyGroup(click.Group):
             where = f"{error.filename}: " if error.filename else ""
             click.echo(clean(f"Error: {where}{error.strerror or error}."), err=True)
             ctx.exit(UNUSABLE)
-        except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
-            ctx.exit(INTERRUPTED)
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,21 +1,15 @@
-"""Exit statuses, and the sentence with which the program leaves when it cannot go on."""
+"""The exit status and the sentence with which the program leaves when it cannot go on."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from bot.errors import BotError
+from bot.exits import PARKED, UNUSABLE, WITHOUT_PATCH
 from memory.database import DatabaseFault, DatabaseFull, DatabaseLocked
 from memory.errors import Told
 from stages.agents.model import NoModel, UnknownPrice
 from stages.errors import Parked, Refused
 from stages.git import GitMissing
 from stages.repository import RepositoryFault
-
-WITHOUT_PATCH: Final = 1
-UNUSABLE: Final = 2  # the call, or what it stands on, cannot be used
-PARKED: Final = 75  # EX_TEMPFAIL of sysexits: try again later
-INTERRUPTED: Final = 130
 
 
 def exit_status_of(error: Told) -> int:

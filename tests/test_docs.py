@@ -11,7 +11,7 @@ from typing import Final
 import click
 import pytest
 
-from bot import leaving
+from bot import exits
 from bot.app_settings import AppSettings
 from bot.cli import ticketsmith
 from bot.config import PREFIX, Settings, read_settings
@@ -127,8 +127,8 @@ def test_the_readme_names_every_exit_status() -> None:
 
     assert {int(cell) for cell in first_cells(table) if cell.isdigit()} == {
         0,
-        leaving.WITHOUT_PATCH,
-        leaving.UNUSABLE,
-        leaving.PARKED,
-        leaving.INTERRUPTED,
+        exits.WITHOUT_PATCH,
+        exits.UNUSABLE,
+        exits.PARKED,
+        exits.INTERRUPTED,
     }

@@ -20,9 +20,9 @@ from bot.ci.working import WorkingJob
 from bot.commands.common import err, open_repository, out, repository_option, with_app, work_options
 from bot.engine.outcome import Settled, ToWork, Waits
 from bot.errors import WrongInput
+from bot.exits import PARKED
 from bot.forge.github import Forge
 from bot.job import NewJob
-from bot.leaving import PARKED
 from bot.log import open_log
 from bot.progress import Progress
 

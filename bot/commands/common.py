@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from bot.config import read_settings
-from bot.leaving import PARKED, WITHOUT_PATCH
+from bot.exits import PARKED, WITHOUT_PATCH
 from bot.node import Look
 from bot.run import Run, RunState
 from bot.terminal import Terminal

@@ -10,7 +10,7 @@ import click
 
 from bot.commands.common import as_json, err, finish, out, with_app, with_book, work_options
 from bot.errors import BeingWorkedOn
-from bot.leaving import INTERRUPTED
+from bot.exits import INTERRUPTED
 from bot.node import Look
 from bot.run import Run, RunState
 from bot.run_table import runs_json, show_runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -263,6 +265,21 @@ def test_an_interrupt_elsewhere_is_told_in_one_word(typed: Line, monkeypatch: py
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bot.runs.RunStore.list", interrupted)  # a person presses Ctrl-C while it works
+
+    done = typed.type("runs", "list")
+
+    assert (done.exit_code, done.stderr) == (130, "Interrupted.\n")
+
+
+def test_an_interrupt_while_the_program_loads_is_told_in_one_word(typed: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = builtins.__import__
+
+    def interrupted(name: str, *more: Any, **named: Any) -> Any:
+        if name == "bot.leaving":
+            raise KeyboardInterrupt
+        return load(name, *more, **named)
+
+    monkeypatch.setattr(builtins, "__import__", interrupted)
 
     done = typed.type("runs", "list")
 
