@@ -110,6 +110,13 @@ class AlreadyOpen(RunError, WrongInput):
     """
 
 
+class AlreadyPublished(AlreadyOpen):
+    """Ticket {ticket} has the run {run}, whose patch is published: judge it by `ticketsmith runs verify {run}` once it
+    is merged, send it back with a note by `ticketsmith runs requeue {run} NOTE`, or begin again by
+    `ticketsmith fix TICKET --anew`.
+    """
+
+
 class RunIsOver(RunError):
     """Run {run} is over ({outcome}): `ticketsmith runs requeue {run} NOTE` begins a new run of its ticket."""
 

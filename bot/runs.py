@@ -14,7 +14,7 @@ from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from bot.book import Book
-from bot.errors import AlreadyOpen, AmbiguousRun, NoSuchRun, RunIsOver
+from bot.errors import AlreadyOpen, AlreadyPublished, AmbiguousRun, NoSuchRun, RunIsOver
 from bot.run import Opening, Run, RunState
 from bot.run_id import new_run_id, read_run_id
 from bot.tables import RequeueNoteRow, RunRow
@@ -45,7 +45,9 @@ class RunStore:
             if opening.id and (there := session.get(RunRow, opening.id)):
                 return _run(there)
             if taken := _open_one(session, scope, ticket.id):
-                raise AlreadyOpen(ticket=taken.ticket, run=taken.id, state=taken.state)
+                published = taken.state == RunState.PUBLISHED.value
+                kind = AlreadyPublished if published else AlreadyOpen
+                raise kind(ticket=taken.ticket, run=taken.id, state=taken.state)
             row = RunRow(
                 id=opening.id or self._free_id(session, now),
                 installation=scope.installation,

@@ -95,7 +95,8 @@ def test_one_ticket_has_one_open_run_until_it_is_begun_anew(tmp_path: Path) -> N
     again = typed.fix()
     anew = typed.fix("--anew")
 
-    assert (again.exit_code, first["id"] in complaint(again)) == (2, True)
+    assert (again.exit_code, f"runs verify {first['id']}" in complaint(again)) == (2, True)
+    assert (f"runs requeue {first['id']} NOTE" in complaint(again), "retry" in complaint(again)) == (True, False)
     assert anew.exit_code == 0, anew.output
     assert [(run["state"], run["outcome"]) for run in typed.runs()] == [
         ("published", ""),
