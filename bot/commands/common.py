@@ -41,8 +41,7 @@ def work_options(command: Callable[P, R]) -> Callable[P, R]:
         click.option("--agent", default="", help="Command of an external program that answers the prompts."),
         click.option(
             "--sandbox",
-            default="",
-            type=click.Choice(["", "auto", "bubblewrap", "landlock", "plain"]),
+            type=click.Choice(["auto", "bubblewrap", "landlock", "plain"]),
             metavar="LEVEL",
             help="auto, bubblewrap, landlock or plain.",
         ),
@@ -62,7 +61,7 @@ def with_app(command: Callable[Concatenate[App, P], R]) -> Callable[P, R]:
         choices = Choices(
             model=options.pop("model", ""),
             agent=_command(options.pop("agent", "")),
-            sandbox=options.pop("sandbox", ""),
+            sandbox=options.pop("sandbox", None) or "",
             attempts=options.pop("attempts", None),
         )
         app = App(read_settings(os.environ, ctx.find_root().obj), choices)

@@ -294,6 +294,13 @@ def test_help_is_there(arguments: list[str], typed: Line) -> None:
     assert "Usage: ticketsmith" in done.output
 
 
+def test_an_unknown_sandbox_is_told_with_those_that_there_are(typed: Line) -> None:
+    done = typed.type("fix", typed.ticket, *typed.at, "--sandbox", "none")
+
+    assert done.exit_code == 2
+    assert "'none' is not one of 'auto', 'bubblewrap', 'landlock', 'plain'." in complaint(done)
+
+
 def test_an_unknown_command_is_refused(typed: Line) -> None:
     done = typed.type("fxi")
 
