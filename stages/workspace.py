@@ -95,7 +95,8 @@ class Workspace:
         base allows, or less by `hurry`, and where the tree is `at_base`, for what hung there before. `warm` is for what
         decides nothing, and comes from the method of that name.
 
-        Raises Refused for an unknown check or a bad id, Stopped, and Parked when no command can run.
+        Raises Refused for an unknown check, one whose folder is not there, or a bad id, Stopped, and Parked when no
+        command can run.
         """
         known = next((known for known in self.checks if known.name == check), None)
         if known is None:
@@ -104,6 +105,11 @@ class Workspace:
         if problem := why_not(known, self._runner.toolchains, self._lending.has):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
+        if not known.detected and not (self.tree / known.folder).is_dir():
+            setting = f"`[checks.{check}] folder` in .github/ticketsmith.toml"
+            raise Refused(
+                reason=f"the check {check} cannot run: {known.folder} is no folder of the tree; see {setting}"
+            )
         asked = tuple(dict.fromkeys(map(file_of, tests))) if with_files else tuple(tests)
         patience = self._pace.patience(self.base, known, asked, coverage=coverage, hurry=hurry, at_base=at_base)
         wish = Wish(

@@ -67,6 +67,13 @@ def tools_missing(ground: Bed) -> App:
     return ground.app()
 
 
+def folder_missing(ground: Bed) -> App:
+    ground.commit(
+        {".github/ticketsmith.toml": SETTINGS.replace("[checks.price]\n", '[checks.price]\nfolder = "nowhere"\n')}
+    )
+    return ground.app()
+
+
 def tools_there(ground: Bed) -> None:
     ground.commit({".github/ticketsmith.toml": SETTINGS})
 
@@ -100,6 +107,12 @@ FAULTS = {
     "no sandbox": Fault(cause=ParkCause.SANDBOX, says="bubblewrap", wrong=no_sandbox),
     "a check whose program is not here": Fault(
         cause=ParkCause.ENVIRONMENT, says="no-such-program", wrong=tools_missing, mend=tools_there
+    ),
+    "a check whose folder is not in the tree": Fault(
+        cause=ParkCause.ENVIRONMENT,
+        says="nowhere is no folder of the tree; see `[checks.price] folder` in .github/ticketsmith.toml",
+        wrong=folder_missing,
+        mend=tools_there,
     ),
     "no test at all": Fault(cause=ParkCause.ENVIRONMENT, says="shows no check", wrong=no_tests, mend=tools_there),
     "a module that is not installed": Fault(
