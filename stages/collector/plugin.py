@@ -30,18 +30,12 @@ _SHARE_FOR_TESTS = 0.8  # of the time that is left for all of them: the rest is 
 _RAISES = frozenset({"raises", "warns", "deprecated_call", "fail"})
 # Settings of other plugins, and of pytest, under which runs would differ or end early.
 _OVERRIDDEN = {
-    "lf": False,
-    "failedfirst": False,
-    "newfirst": False,
-    "stepwise": False,
-    "numprocesses": 0,
+    **dict.fromkeys(("lf", "failedfirst", "newfirst", "stepwise", "randomly_reorganize"), False),
+    **dict.fromkeys(("numprocesses", "randomly_seed", "timeout"), 0),
     "dist": "no",
     "tx": [],
-    "randomly_reorganize": False,
-    "randomly_seed": 0,
     "random_order_bucket": "none",
     "continue_on_collection_errors": True,
-    "timeout": 0,
 }
 
 

@@ -87,7 +87,7 @@ def test_at_the_base_a_test_that_hung_once_and_ended_once_has_its_time() -> None
 def test_in_a_hurry_what_hung_at_the_base_has_a_moment_or_what_others_would_need(
     slowest: float, seconds: float
 ) -> None:
-    hung = outcome("hangs", 120.0, Outcome.FAILED, "plugin.TestTimedOut")
+    hung = outcome("hangs", 120.0, Outcome.FAILED, "Timeout")
     known = pace(outcome("other", slowest), hung)
 
     patience = known.patience(BASE, CHECK, [hung.id], hurry=1.0)
