@@ -134,6 +134,15 @@ def test_what_is_not_published_yet_cannot_be_verified(tmp_path: Path) -> None:
         ground.app().verify(run, None, silent())
 
 
+def test_while_a_run_is_at_work_again_it_is_not_said_that_its_patch_must_be_merged(tmp_path: Path) -> None:
+    ground, run = published(tmp_path)
+    app = ground.app()
+    again = app.requeue(run, "A line break is missing.", "mira")
+
+    with pytest.raises(NotPublished, match=r"no published patch to verify \(working\)"):
+        app.verify(again, None, silent())
+
+
 def test_a_verified_fix_teaches_with_the_signature_of_its_ticket(tmp_path: Path) -> None:
     ground = bed(tmp_path)
     app = ground.app()
