@@ -48,7 +48,8 @@ class Pace:
         if not report.complete or not report.outcomes:
             return
         seen = self._seen.setdefault((base, report.check), _Seen())
-        seen.hung.update(outcome.id for outcome in report.outcomes if outcome.hung)
+        # The base runs first: what hangs before it ever ended hangs there.
+        seen.hung.update(outcome.id for outcome in report.outcomes if outcome.hung and outcome.id not in seen.tests)
         ended = [outcome for outcome in report.outcomes if not outcome.hung]
         for outcome in ended:
             seen.tests[outcome.id] = max(outcome.seconds, seen.tests.get(outcome.id, 0.0))
@@ -69,7 +70,7 @@ class Pace:
         """When tests of this check hang; None before any run has ended.
 
         `hurry` asks for fewer seconds; a test has at least five times what it took at the base, thirty times where its
-        lines are watched. `at_base` says that nothing is changed. What has only ever hung has less time in both cases.
+        lines are watched. `at_base` says that nothing is changed. What hung at the base has less time in both cases.
         """
         seen = self._seen.get((base, check.name))
         if seen is None:
@@ -88,9 +89,9 @@ def _seconds(tests: Sequence[CheckId], seen: _Seen, *, coverage: bool, hurry: fl
     exact = len(known) == len(tests) and bool(tests) and not coverage
     usual = max(known) * _TIMES_SLOWER if exact else seen.slowest * _TIMES_SLOWER_THAN_ANY
     at_most = max(TEST_SECONDS_AT_LEAST, usual)
-    if tests and not known and seen.hung.issuperset(tests):
+    if tests and seen.hung.issuperset(tests):
         least = _SECONDS_FOR_WHAT_HUNG if at_base else _HURRY_FOR_WHAT_HUNG
-        enough = max(least, seen.slowest * _TIMES_SLOWER)
+        enough = max(least, seen.slowest * _TIMES_SLOWER, *(seconds * _TIMES_SLOWER for seconds in known))
         wanted = enough if at_base or hurry is not None else at_most
         return min(at_most, wanted, hurry or at_most)
     if hurry is None:

@@ -96,6 +96,37 @@ def test_in_a_hurry_what_hung_at_the_base_has_a_moment_or_what_others_would_need
     assert patience.test == seconds
 
 
+def test_in_a_hurry_what_hung_at_the_base_and_ended_with_a_candidate_still_has_a_moment() -> None:
+    hung = outcome("hangs", 120.0, Outcome.FAILED, "Timeout")
+    known = pace(outcome("other", 0.01), hung)
+    ended = CheckReport(
+        check=CHECK.name, exit_status=1, seconds=0, outcomes=(outcome("hangs", 0.04, Outcome.FAILED),), complete=True
+    )
+    known.saw(BASE, ended)
+
+    patience = known.patience(BASE, CHECK, [hung.id], hurry=1.0)
+
+    assert patience is not None
+    assert patience.test == 0.4
+
+
+def test_in_a_hurry_what_hangs_with_a_candidate_only_has_what_was_asked_for() -> None:
+    known = pace(outcome("one", 0.01))
+    hung = CheckReport(
+        check=CHECK.name,
+        exit_status=1,
+        seconds=0,
+        outcomes=(outcome("one", 1.0, Outcome.FAILED, "Timeout"),),
+        complete=True,
+    )
+    known.saw(BASE, hung)
+
+    patience = known.patience(BASE, CHECK, [CheckId("test_a.py::one")], hurry=1.0)
+
+    assert patience is not None
+    assert patience.test == 1.0
+
+
 def test_where_the_others_take_long_at_the_base_so_may_one_that_hung() -> None:
     hung = outcome("hangs", 120.0, Outcome.FAILED, TIMEOUT)
 
