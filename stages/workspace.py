@@ -105,7 +105,7 @@ class Workspace:
         if problem := why_not(known, self._runner.toolchains, self._lending.has):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
-        if not known.detected and not (self.tree / known.folder).is_dir():
+        if not known.detected and self.tree.is_dir() and not (self.tree / known.folder).is_dir():
             setting = f"`[checks.{check}] folder` in .github/ticketsmith.toml"
             raise Refused(
                 reason=f"the check {check} cannot run: {known.folder} is no folder of the tree; see {setting}"
