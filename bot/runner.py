@@ -121,7 +121,7 @@ class Runner:
         except LimitReached as limit:
             end = End(ending=Drop(cause=DropCause.BUDGET), told=_sentence(limit))
         except NotShown as shown:
-            end = End(ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told=_NOT_SHOWN, seen=(str(shown),))
+            end = _not_reproduced(_NOT_SHOWN, case, str(shown))
         except UnreadableAnswer as answer:
             end = End(ending=Drop(cause=DropCause.MODEL_FORMAT), told=_UNREADABLE, seen=(str(answer),))
         except DoesNotFit as misfit:  # a recorded patch stays as it is: trying again would give the same
@@ -188,7 +188,7 @@ class Runner:
         diagnosed = self._diagnose(case, workspace, version)
         reproduction = diagnosed.reproduction
         if reproduction is None:
-            return _without_reproduction(diagnosed)
+            return _without_reproduction(diagnosed, case)
         red = self._pursuit.once("reproduce", _REPORT, lambda: self._reproduce(workspace, reproduction))
         if not shows_red(red, reproduction.test):
             told = "the test that showed the failure does not fail when code runs it on the clean base"
@@ -249,6 +249,8 @@ class Runner:
 
 
 _NOT_SHOWN: Final = "no test was found that shows the failure"
+_NOT_WRITTEN: Final = "no test shows the failure, and none could be written"
+_FILES_TOLD: Final = 3
 _UNREADABLE: Final = "the model gave no answer that can be used"
 _MISFIT: Final = "the patch cannot be put on the base commit"
 _NOT_OURS: Final = {
@@ -257,16 +259,23 @@ _NOT_OURS: Final = {
 }
 
 
-def _without_reproduction(diagnosed: Diagnosed) -> End:
+def _without_reproduction(diagnosed: Diagnosed, case: Case) -> End:
     if diagnosed.absent is Absent.DOES_NOT_FAIL and diagnosed.passing:
         return End(
             ending=NotOurs(cause=NotOursCause.ALREADY_FIXED, proof=(diagnosed.passing,)),
             told=f"{diagnosed.passing} passes on the base commit: this is fixed already",
             evidence=Evidence.EXIT_STATUS,
         )
-    return End(
-        ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told="no test shows the failure, and none could be written"
-    )
+    return _not_reproduced(_NOT_WRITTEN, case)
+
+
+def _not_reproduced(told: str, case: Case | None, *seen: str) -> End:
+    """The end of a run that found no red test, with the files in which there may be one that nobody could read."""
+    unread = case.unread if case else {}
+    if unread:
+        told = f"{told}; {count(len(unread), 'test file')} cannot be read on the base commit"
+        seen += tuple(f"{file} cannot be read: {why}" for file, why in list(unread.items())[:_FILES_TOLD])
+    return End(ending=Drop(cause=DropCause.NOT_REPRODUCIBLE), told=told, seen=seen)
 
 
 def _sentence(error: Exception) -> str:

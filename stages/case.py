@@ -73,6 +73,11 @@ class Case:
             notes=notes,
         )
 
+    @property
+    def unread(self) -> Mapping[CheckId, str]:
+        """Files of Python tests that fail as they are read, so that none of their tests is known, and with what."""
+        return {test: failure.removeprefix(": ") for test, failure in self.failures.items() if test.endswith(".py")}
+
     def asked_with(self, signatures: tuple[ErrorSignature, ...]) -> Case:
         """The case, with these signatures for memory to be asked with."""
         return replace(self, asking=replace(self.asking, signatures=signatures))

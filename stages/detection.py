@@ -21,6 +21,7 @@ _SETTINGS: Final = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 _SECTIONS: Final = {"pyproject.toml": b"[tool.pytest", "tox.ini": b"[pytest]", "setup.cfg": b"[tool:pytest]"}
 _TEST_FILE: Final = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _UNITTEST_FILE: Final = re.compile(r"(?:.*/)?test[^/]*\.py")
+_PROJECTS: Final = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
 _MANIFESTS: Final = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts")
 # Folders whose projects are parts of tests, examples or other people's work.
 _NOT_OURS: Final = frozenset(
@@ -32,6 +33,7 @@ _NOT_OURS: Final = frozenset(
 )
 _FOLDERS_DEEP_AT_MOST: Final = 3
 _CHECKS_AT_MOST: Final = 12
+_TOO_MANY: Final = f"a run takes {_CHECKS_AT_MOST} detected checks at most; name the ones it needs under [checks]"
 _NAME_AT_MOST: Final = 40
 
 Read = Callable[[str], bytes | None]
@@ -57,7 +59,7 @@ def detect(files: Iterable[str], read: Read) -> tuple[Check, ...]:
     for check in (*_python(paths, read), *_of_manifests(paths, read)):
         name = next(name for name in _names(check.name) if name not in found)
         found[name] = replace(check, name=name)
-    return tuple(found.values())[:_CHECKS_AT_MOST]
+    return tuple(found.values())
 
 
 def _names(name: CheckId) -> Iterator[CheckId]:
@@ -67,11 +69,12 @@ def _names(name: CheckId) -> Iterator[CheckId]:
 
 
 def usable(checks: Iterable[Check], toolchains: Toolchains, is_there: Callable[[str], bool]) -> Detected:
-    """Which of these checks can run here; `is_there` tells of a folder of dependencies whether it is installed."""
+    """Which of these checks can run here, twelve at most; `is_there` tells whether a folder of dependencies is."""
     can, cannot = list[Check](), list[str]()
     for check in checks:
-        problem = why_not(check, toolchains, is_there)
-        if problem:
+        if len(can) == _CHECKS_AT_MOST:
+            cannot.append(f"{check.name}: {_TOO_MANY}")
+        elif problem := why_not(check, toolchains, is_there):
             cannot.append(f"{check.name}: {problem}")
         else:
             can.append(check)
@@ -96,32 +99,56 @@ def why_not(check: Check, toolchains: Toolchains, is_there: Callable[[str], bool
 
 
 def _python(paths: frozenset[str], read: Read) -> Iterator[Check]:
-    tests = [path for path in paths if is_test_file(path)]
-    folders = () if _has_settings(".", paths, read) else _folders_with_settings(paths, read)
-    if folders and all(path.startswith(tuple(f"{folder}/" for folder in folders)) for path in tests):
-        yield from (_check(str(PYTEST), CheckKind.PYTEST, folder) for folder in folders)
-    elif tests or _has_settings(".", paths, read):
-        yield _check(str(PYTEST), CheckKind.PYTEST, ".")
+    """A check for each project that stands in a folder of its own, and one at the top for what is outside of them."""
+    apart = () if _has_settings(".", paths, read) else _projects_apart(paths, read)
+    for folder in apart:
+        yield from _pytest(folder, frozenset(path for path in paths if _below(path, folder)), read)
+    rest = frozenset(path for path in paths if not any(_below(path, folder) for folder in apart))
+    for check in _pytest(".", rest, read):
+        left = tuple(f"--ignore={folder}" for folder in apart)
+        yield replace(check, arguments=(*check.arguments, *left))
+
+
+def _pytest(folder: str, paths: frozenset[str], read: Read) -> Iterator[Check]:
+    if any(map(is_test_file, paths)) or _has_settings(folder, paths, read):
+        yield _check(str(PYTEST), CheckKind.PYTEST, folder)
     elif any(b"unittest" in (read(path) or b"") for path in sorted(filter(_UNITTEST_FILE.fullmatch, paths))[:50]):
-        yield replace(_check("unittest", CheckKind.PYTEST, "."), arguments=UNITTEST_FILES)
+        yield replace(_check("unittest", CheckKind.PYTEST, folder), arguments=UNITTEST_FILES)
 
 
 def _has_settings(folder: str, paths: frozenset[str], read: Read) -> bool:
-    def at(name: str) -> str:
-        return name if folder == "." else f"{folder}/{name}"
-
-    return any(at(name) in paths for name in _SETTINGS) or any(
-        at(name) in paths and section in (read(at(name)) or b"") for name, section in _SECTIONS.items()
+    return any(_at(folder, name) in paths for name in _SETTINGS) or any(
+        _at(folder, name) in paths and section in (read(_at(folder, name)) or b"")
+        for name, section in _SECTIONS.items()
     )
 
 
-def _folders_with_settings(paths: frozenset[str], read: Read) -> tuple[str, ...]:
-    names = {*_SETTINGS, *_SECTIONS}
+def _projects_apart(paths: frozenset[str], read: Read) -> tuple[str, ...]:
+    """The outermost folders with settings of pytest, or with a project and its tests.
+
+    Where no test is below one of them, settings say nothing about tests that are elsewhere.
+    """
+    names = {*_SETTINGS, *_SECTIONS, *_PROJECTS}
     folders = {
         folder for path in paths if PurePosixPath(path).name in names and (folder := _ours(path)) not in ("", ".")
     }
-    found = sorted(folder for folder in folders if _has_settings(folder, paths, read))
+    tests = [path for path in paths if _UNITTEST_FILE.fullmatch(path) or is_test_file(path)]
+    found = [
+        folder
+        for folder in sorted(folders)
+        if (_has_settings(folder, paths, read) and not tests)
+        or (any(_below(path, folder) for path in tests) and _stands_alone(folder, paths, read))
+    ]
     return tuple(folder for folder in found if not any(folder.startswith(f"{above}/") for above in found))
+
+
+def _stands_alone(folder: str, paths: frozenset[str], read: Read) -> bool:
+    """True for a folder with settings of its own, and for a project whose tests take nothing from folders above."""
+    above = (str(one) for one in PurePosixPath(folder).parents)
+    return _has_settings(folder, paths, read) or (
+        any(_at(folder, name) in paths for name in _PROJECTS)
+        and not any(_at(one, "conftest.py") in paths for one in above)
+    )
 
 
 # --- other languages -------------------------------------------------------------------------------------------------
@@ -141,7 +168,7 @@ def _of_manifests(paths: frozenset[str], read: Read) -> Iterator[Check]:
 
 
 def _of(manifest: str, folder: str, paths: frozenset[str], read: Read) -> Iterator[Check]:
-    path = manifest if folder == "." else f"{folder}/{manifest}"
+    path = _at(folder, manifest)
     match manifest:
         case "package.json":
             yield from _node(folder, read(path) or b"")
@@ -189,3 +216,7 @@ def _ours(path: str) -> str:
 
 def _below(path: str, folder: str) -> bool:
     return folder == "." or path.startswith(f"{folder}/")
+
+
+def _at(folder: str, name: str) -> str:
+    return name if folder == "." else f"{folder}/{name}"

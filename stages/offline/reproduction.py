@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Final
 
 from stages.agents.embedded import call
@@ -23,6 +24,7 @@ _INLINE: Final = re.compile(
     r"|`([^`\n]+\([^`\n]*\))`[^`]*?\binstead of `([^`\n]+)`"
 )
 _TESTS_AT_MOST: Final = 3
+_PROJECTS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ def new_tests(ticket: str, paths: Sequence[str]) -> Steps[list[NewTest]]:
     for snippet in list(snippets(ticket))[:_TESTS_AT_MOST]:
         imports, files = yield from _imports(snippet.body, paths)
         text = f"{imports}\n\ndef test_ticket():\n{textwrap.indent(snippet.body, '    ')}\n".lstrip("\n")
-        path = _free_path(paths)
+        path = _free_path(paths, files)
         made.append(NewTest(path=path, text=text, cause=f"The ticket's own code fails: {snippet.shows}", files=files))
     return made
 
@@ -119,23 +121,25 @@ def _imports(body: str, paths: Sequence[str]) -> Steps[tuple[str, tuple[str, ...
     results = yield tuple(call("search", text=word) for name in missing for word in (f"def {name}(", f"class {name}"))
     lines: list[str] = []
     files: dict[str, None] = {}
+    projects = _projects(paths)
     for place, name in enumerate(missing):
         found = re.findall(
             r"^\| ([^\n:]+\.py):\d+: (?:def|class) (\w+)", "\n".join(results[2 * place : 2 * place + 2]), re.MULTILINE
         )
         path = next((path for path, known in found if known == name and not is_test_file(path)), "")
         if path:
-            lines.append(f"from {_module(path)} import {name}")
+            lines.append(f"from {_module(path, projects)} import {name}")
             files[path] = None
-        elif module := next((own for own in paths if _module(own) == name or own == f"src/{name}/__init__.py"), ""):
-            lines.append(f"import {_module(module)}")
+        elif module := next((own for own in paths if _module(own, projects) == name), ""):
+            lines.append(f"import {_module(module, projects)}")
             files[module] = None
     return "\n".join(lines), tuple(files)
 
 
 def _files_of_imports(body: str, paths: Sequence[str]) -> tuple[str, ...]:
     modules = re.findall(r"^(?:from|import) +([\w.]+)", body, re.MULTILINE)
-    return tuple(path for path in paths if path.endswith(".py") and _module(path) in modules)
+    projects = _projects(paths)
+    return tuple(path for path in paths if path.endswith(".py") and _module(path, projects) in modules)
 
 
 def _unknown_names(body: str) -> list[str]:
@@ -150,15 +154,28 @@ def _unknown_names(body: str) -> list[str]:
     return [name for name in dict.fromkeys(loaded) if name not in stored and not hasattr(builtins, name)]
 
 
-def _module(path: str) -> str:
-    inside = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
+def _module(path: str, projects: frozenset[str]) -> str:
+    """The name by which tests import a file: from the `src` or the project that it lies in."""
+    above = PurePosixPath(path).parents
+    root = next((folder for folder in above if folder.name == "src" or str(folder) in projects), above[-1])
+    inside = path.removeprefix(f"{root}/").removesuffix(".py").removesuffix("/__init__")
     return inside.replace("/", ".")
 
 
-def _free_path(paths: Sequence[str]) -> str:
-    folder = next((folder for folder in ("tests", "test") if any(path.startswith(f"{folder}/") for path in paths)), "")
+def _free_path(paths: Sequence[str], files: Sequence[str]) -> str:
+    """Where a new test goes: to the tests of the project that its files belong to."""
+    projects = _projects(paths)
+    above = PurePosixPath(files[0]).parents if files else ()
+    project = next((f"{folder}/" for folder in above if folder.name and str(folder) in projects), "")
+    places = (f"{project}tests/", f"{project}test/")
+    folder = next((place for place in places if any(path.startswith(place) for path in paths)), project)
     names = ("test_ticket.py", *(f"test_ticket_{number}.py" for number in range(2, 100)))
-    return next(path for name in names if (path := f"{folder}/{name}" if folder else name) not in paths)
+    return next(path for name in names if (path := f"{folder}{name}") not in paths)
+
+
+def _projects(paths: Sequence[str]) -> frozenset[str]:
+    found = (PurePosixPath(path) for path in paths if path.endswith(_PROJECTS))
+    return frozenset(str(path.parent) for path in found if path.name in _PROJECTS)
 
 
 def _is_python(text: str) -> bool:

@@ -92,6 +92,19 @@ def test_what_tests_printed_is_quoted_as_evidence_and_never_codes_own_sentence(
     assert run.state is RunState.ENDED
 
 
+def test_a_run_without_a_red_test_names_the_test_files_that_nobody_could_read(tmp_path: Path) -> None:
+    settings = "[checks.t]\npytest = []\n"
+    tests = {"lib/till.py": "", "tests/test_till.py": "import till\n\n\ndef test_price():\n    assert till\n"}
+    ground = bed(tmp_path, {".github/ticketsmith.toml": settings, **tests})
+    app = ground.app(Script.of(diagnose=NotShown(reason="it passes"), summarise=UnreadableAnswer(reason="no")))
+
+    run = ground.fix(app)
+
+    text = app.publisher.path(run, "summary.md").read_text()
+    assert "No test was found that shows the failure; 1 test file cannot be read on the base commit." in text
+    assert "tests/test_till.py cannot be read: ModuleNotFoundError: No module named 'till'" in text
+
+
 def test_where_no_model_sums_up_what_was_printed_stands_on_a_line_of_its_own(tmp_path: Path) -> None:
     ground = bed(tmp_path)
     script = Script.of(develop=UnreadableAnswer(reason=PRINTED), summarise=UnreadableAnswer(reason="no"))

@@ -76,10 +76,55 @@ def test_unittest_files_that_pytest_would_not_find_are_a_check() -> None:
     assert (check.name, check.kind, check.arguments) == ("unittest", CheckKind.PYTEST, ("-o", "python_files=test*.py"))
 
 
-def test_tests_outside_of_the_folders_with_settings_run_from_the_top() -> None:
-    files = {"one/pytest.ini": "", "one/test_a.py": "", "test_b.py": ""}
+def arguments(files: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {check.name: check.arguments for check in seen(files)}
 
-    assert list(shown(files)) == ["pytest"]
+
+def test_projects_with_tests_are_checks_of_their_own_without_settings_of_pytest() -> None:
+    files = {
+        "README.md": "",
+        "packages/alpha/pyproject.toml": "[project]\n",
+        "packages/alpha/src/alpha/__init__.py": "",
+        "packages/alpha/tests/test_alpha.py": "",
+        "packages/beta/setup.py": "",
+        "packages/beta/tests.py": "import unittest\n",
+        "packages/no_tests/pyproject.toml": "[project]\n",
+        "packages/alpha/tests/fixtures/inner/setup.py": "",
+        "packages/alpha/tests/fixtures/inner/test_inner.py": "",
+    }
+
+    assert {name: folder for name, (_, folder, _) in shown(files).items()} == {
+        "pytest-packages-alpha": "packages/alpha",
+        "unittest-packages-beta": "packages/beta",
+    }
+
+
+def test_tests_outside_of_the_projects_run_from_the_top_without_those() -> None:
+    files = {"one/pytest.ini": "", "one/test_a.py": "", "two/pyproject.toml": "", "two/test_c.py": "", "test_b.py": ""}
+
+    assert arguments(files) == {
+        "pytest-one": (),
+        "pytest-two": (),
+        "pytest": ("--ignore=one", "--ignore=two"),
+    }
+
+
+def test_one_project_at_the_top_stays_one_check() -> None:
+    files = {"pyproject.toml": "[project]\n", "setup.cfg": "", "src/shop/__init__.py": "", "tests/test_a.py": ""}
+
+    assert arguments(files) == {"pytest": ()}
+
+
+@pytest.mark.parametrize("above", ["conftest.py", "packages/conftest.py", "pytest.ini"])
+def test_projects_that_lean_on_what_is_above_them_run_from_the_top(above: str) -> None:
+    files = {above: "", "packages/one/pyproject.toml": "", "packages/one/test_a.py": ""}
+
+    assert arguments(files) == {"pytest": ()}
+
+
+def test_settings_in_a_folder_without_tests_say_nothing_of_tests_elsewhere() -> None:
+    assert arguments({"lib/pytest.ini": "", "test_b.py": ""}) == {"pytest": ()}
+    assert arguments({"lib/pytest.ini": "", "lib/check_b.py": ""}) == {"pytest-lib": ()}
 
 
 def test_two_folders_whose_names_are_alike_are_two_checks() -> None:
@@ -164,6 +209,18 @@ def test_a_check_whose_dependencies_are_not_installed_is_left_out_with_the_reaso
     assert usable((JEST,), tools, lambda place: place == "node_modules").checks == (JEST,)
     assert why_not(JEST, tools, lambda place: False) == (
         "node_modules is not installed; install the dependencies in your checkout"
+    )
+
+
+def test_more_checks_than_a_run_takes_are_told_by_name(tmp_path: Path) -> None:
+    files = {f"part{number:02}/{name}": "" for number in range(14) for name in ("setup.py", "test_a.py")}
+
+    found = usable(seen(files), Toolchains(path=str(tmp_path)), lambda place: True)
+
+    assert [check.folder for check in found.checks] == [f"part{number:02}" for number in range(12)]
+    assert found.left_out == tuple(
+        f"pytest-part{number}: a run takes 12 detected checks at most; name the ones it needs under [checks]"
+        for number in (12, 13)
     )
 
 

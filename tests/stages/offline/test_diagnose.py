@@ -214,6 +214,25 @@ def test_a_new_test_gets_a_name_that_is_free() -> None:
     assert played.answer["test_path"] == "tests/test_ticket_2.py"
 
 
+@pytest.mark.parametrize("source", ["packages/shop/src/shop/cart.py", "packages/shop/shop/cart.py"])
+def test_a_new_test_goes_to_the_project_whose_code_it_calls(source: str) -> None:
+    ground = Playground(
+        {
+            "packages/shop/pyproject.toml": "",
+            source: SHOP,
+            "packages/shop/tests/test_cart.py": "",
+            "packages/other/setup.py": "",
+            "packages/other/tests/test_other.py": "",
+        }
+    )
+    quoted = "\n".join(f"| {line}".rstrip() for line in ASSERTS.split("\n"))
+
+    played = play(f"# Diagnose: x\n\nTicket:\n{quoted}\n\nChecks: pytest-packages-shop", ground)
+
+    assert played.answer["test_path"] == "packages/shop/tests/test_ticket.py"
+    assert played.answer["test_text"].startswith("from shop.cart import Basket\n")
+
+
 def test_the_ticket_s_own_code_goes_before_a_red_test_that_has_nothing_to_do_with_it() -> None:
     played = diagnosed(ASSERTS, f"Red before any change:\n| {NOTHING}")
 
