@@ -80,13 +80,31 @@ def look(ways: Iterable[Way], *, known: bool, folder: Path) -> dict[Way, Seen]:
 
 def drive(listeners: Mapping[Name, Listener], *, known: bool, folder: Path) -> dict[Name, Seen]:
     """The same with those who listen already, by any name. Raises ProbeFailed."""
-    settings = Settings(home=folder / "home", database=folder / "home" / "ticketsmith.sqlite")
-    app = Probed(settings, listeners.values())
-    made = scene.build(folder / "repository", known=known)
+    app, repository = prepare(listeners.values(), known=known, folder=folder)
     with _bodies() as bodies:
-        _driven(app, Repository.open(made.repository), known=known)
+        follow(app, repository)
     recorded = ((name, one.recording) for name, one in listeners.items())
     return {name: Seen(received=one.prompts, bodies=bodies, drifted=one.drifted) for name, one in recorded}
+
+
+def prepare(listeners: Iterable[Listener], *, known: bool, folder: Path) -> tuple[App, Repository]:
+    """The program and the scene's repository in an empty folder, with the known memory or with an empty one."""
+    app = Probed(Settings(home=folder / "home", database=folder / "home" / "ticketsmith.sqlite"), listeners)
+    repository = Repository.open(scene.build(folder / "repository", known=known).repository)
+    if known:
+        scene.teach(app.stores.memory, app.scope(repository), app.book.now())
+    return app, repository
+
+
+def follow(app: App, repository: Repository) -> Run:
+    """The run of the scene's ticket, from its opening to its verification. Raises ProbeFailed."""
+    run = app.open_run(scene.TICKET, repository, repository.resolve())
+    silent = Progress(Terminal(io.StringIO()))
+    run = app.pursue(run, silent)
+    if run.state is not RunState.PUBLISHED:
+        raise ProbeFailed(reason=run.park_reason or run.outcome or run.state.value)
+    Git(folder=repository.folder).run("merge", "--quiet", "--ff-only", run.branch)
+    return app.verify(run, None, silent)
 
 
 @contextmanager
@@ -110,18 +128,6 @@ def _bodies() -> Iterator[dict[str, list[str]]]:
     finally:
         for stage, original in stages.items():
             setattr(stage, "body", original)  # noqa: B010
-
-
-def _driven(app: Probed, repository: Repository, *, known: bool) -> Run:
-    if known:
-        scene.teach(app.stores.memory, app.scope(repository), app.book.now())
-    run = app.open_run(scene.TICKET, repository, repository.resolve())
-    silent = Progress(Terminal(io.StringIO()))
-    run = app.pursue(run, silent)
-    if run.state is not RunState.PUBLISHED:
-        raise ProbeFailed(reason=run.park_reason or run.outcome or run.state.value)
-    Git(folder=repository.folder).run("merge", "--quiet", "--ff-only", run.branch)
-    return app.verify(run, None, silent)
 
 
 def faults(seen: Seen, lines: tuple[int, ...]) -> list[str]:

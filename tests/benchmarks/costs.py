@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.markers.listening import by_model
-from bot.markers.probe import drive
+from bot.markers.probe import follow, prepare
 from bot.markers.ways import Recording, provider
 from stages.sandbox import Command, choose, needed_by
 
@@ -94,13 +94,17 @@ def litellm_import() -> Figure:
 
 
 def overhead() -> list[Figure]:
-    """A run through all eight entry points with a model that takes no time, without what its checks took."""
+    """A run through all eight entry points, held once and verified, with a model that takes no time.
+
+    Without what its checks took; its home, its repository and what memory knows are there before it begins.
+    """
     spent, checked = [], []
-    for round_ in range(4):
+    for round_ in range(ROUNDS + 1):
         with tempfile.TemporaryDirectory() as folder, _counted() as seconds:
-            began = time.perf_counter()
             recording = Recording()
-            drive({"provider": by_model(recording, provider(recording))}, known=True, folder=Path(folder))
+            app, repository = prepare([by_model(recording, provider(recording))], known=True, folder=Path(folder))
+            began = time.perf_counter()
+            follow(app, repository)
             if round_:  # the first one imports litellm
                 spent.append(time.perf_counter() - began - sum(seconds))
                 checked.append(sum(seconds))
