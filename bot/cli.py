@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -48,7 +49,7 @@ class LazyGroup(click.Group):
         try:
             return self._called(ctx)
         except KeyboardInterrupt:  # also while the program loads
-            click.echo("Interrupted.", err=True)
+            _say("Interrupted.")
             ctx.exit(INTERRUPTED)
 
     def _called(self, ctx: click.Context) -> Any:
@@ -59,13 +60,13 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except Told as error:
-            click.echo(f"Error: {clean(sentence(error))}", err=True)
+            _say(f"Error: {clean(sentence(error))}")
             ctx.exit(exit_status_of(error))
         except BrokenPipeError:
             raise  # whoever read our output has seen enough: click leaves quietly
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            click.echo(clean(f"Error: {where}{error.strerror or error}."), err=True)
+            _say(clean(f"Error: {where}{error.strerror or error}."))
             ctx.exit(UNUSABLE)
 
 
@@ -87,4 +88,10 @@ def main() -> None:
 def _crashed(_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     from bot.last_words import traceback_of
 
-    click.echo(traceback_of(error.with_traceback(trace)), err=True)
+    _say(traceback_of(error.with_traceback(trace)))
+
+
+def _say(text: str) -> None:
+    """On standard error, as far as it can be written: the exit status is said in any case."""
+    with suppress(OSError):
+        click.echo(text, err=True)

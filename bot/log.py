@@ -9,6 +9,7 @@ import json
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -40,13 +41,13 @@ class Log:
         )
 
     def info(self, event: str, **fields: object) -> None:
-        self._logger.msg(event, level="info", **fields)
+        self._write(event, level="info", **fields)
 
     def warning(self, event: str, **fields: object) -> None:
-        self._logger.msg(event, level="warning", **fields)
+        self._write(event, level="warning", **fields)
 
     def error(self, event: str, **fields: object) -> None:
-        self._logger.msg(event, level="error", **fields)
+        self._write(event, level="error", **fields)
 
     def exception(self, event: str, **fields: object) -> None:
         """An error with what is being raised just now: its kind, its words and where it came from."""
@@ -60,7 +61,12 @@ class Log:
                 "said": str(raised),
                 "where": " < ".join(reversed(where)),
             }
-        self._logger.msg(event, level="error", **fields)
+        self._write(event, level="error", **fields)
+
+    def _write(self, event: str, **fields: object) -> None:
+        """A full disk or a closed pipe costs the line, and never the work that it tells of."""
+        with suppress(OSError):
+            self._logger.msg(event, **fields)
 
     def _line(self, _logger: Any, _method: str, event: Mapping[str, object]) -> str:
         line = {"at": self._now().isoformat(timespec="milliseconds")}

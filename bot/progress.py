@@ -15,10 +15,13 @@ from stages.journal import ToolUsed
 
 
 class Progress:
-    """Tells a terminal where a run stands. Used as a context, so that the moving line goes away whatever happens."""
+    """Tells a terminal where a run stands. Used as a context, so that the moving line goes away whatever happens.
+
+    Where it cannot be written, on a full disk or into a closed pipe, the run goes on and nobody is told.
+    """
 
     def __init__(self, terminal: Terminal, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._terminal, self._clock = terminal, clock
+        self._terminal, self._clock, self._lost = terminal, clock, False
         self._stage, self._attempt, self._tools, self._began = "", 0, 0, 0.0
 
     def __enter__(self) -> Self:
@@ -34,7 +37,7 @@ class Progress:
         if self._terminal.live:
             self._move()
         else:
-            self._terminal.line(self._name)
+            self._line(self._name)
 
     def attempt(self, number: int) -> None:
         """The stages from now on belong to this attempt."""
@@ -42,7 +45,7 @@ class Progress:
 
     def note(self, text: str, look: Look = Look.PLAIN) -> None:
         """Something worth a line."""
-        self._terminal.line(f"  {text}", look)
+        self._line(f"  {text}", look)
 
     def fact(self, fact: Fact) -> None:
         """What a journal was told: what code decided gets a line, tool calls are counted. Give it as a watcher."""
@@ -62,7 +65,7 @@ class Progress:
         """The work is over."""
         self._close()
         if text:
-            self._terminal.line(text, look)
+            self._line(text, look)
 
     @property
     def _name(self) -> str:
@@ -72,13 +75,23 @@ class Progress:
     def _move(self, doing: str = "") -> None:
         if self._terminal.live and self._stage:
             calls = f" · {count(self._tools, 'tool call')}, {doing}" if self._tools else ""
-            self._terminal.moving(self._name + calls)
+            self._try(lambda: self._terminal.moving(self._name + calls))
 
     def _close(self) -> None:
-        self._terminal.still()
+        self._try(self._terminal.still)
         if self._stage and self._terminal.live:
-            self._terminal.line(f"{self._name} · {duration(self._clock() - self._began)}", Look.QUIET)
+            self._line(f"{self._name} · {duration(self._clock() - self._began)}", Look.QUIET)
         self._stage = ""
+
+    def _line(self, text: str, look: Look = Look.PLAIN) -> None:
+        self._try(lambda: self._terminal.line(text, look))
+
+    def _try(self, show: Callable[[], None]) -> None:
+        if not self._lost:
+            try:
+                show()
+            except OSError:
+                self._lost = True
 
 
 class Counting:

@@ -55,20 +55,33 @@ class Clone:
         self._written = replace(self._git, index=self._written_index)
 
     @classmethod
-    def make(cls, source: Git, base: CommitId, folder: Path) -> Clone:
-        """Take the objects of exactly one commit over, nothing else: no parent, ref, remote, reflog or alternate."""
+    def make(cls, source: Path, base: CommitId, folder: Path) -> Clone:
+        """Take the objects of exactly one commit over, nothing else: no parent, ref, remote, reflog or alternate.
+
+        `source` is the folder of the objects of a repository. It may lie on another disk, and is only read.
+        """
         clone = cls(folder, base)
         clone.tree.mkdir(parents=True)
         clone._lay_out()
-        pack = str(clone.git_dir / "objects" / "pack" / "pack")
-        source.run("pack-objects", "-q", "--revs", "--window=0", pack, stdin=f"--shallow {base}\n{base}\n".encode())
+        with clone._seeing(source):
+            pack = str(clone.git_dir / "objects" / "pack" / "pack")
+            wanted = f"--shallow {base}\n{base}\n".encode()
+            clone._git.run("pack-objects", "-q", "--revs", "--window=0", pack, stdin=wanted)
         replace(clone._git, index=clone._base_index).run("read-tree", base)
         return clone
+
+    @contextmanager
+    def _seeing(self, objects: Path) -> Iterator[None]:
+        """What git packs here it writes here first: in the repository itself it would begin the file there."""
+        alternates = self.git_dir / "objects" / "info" / "alternates"
+        alternates.write_bytes(os.fsencode(objects) + b"\n")
+        yield
+        alternates.unlink()
 
     def _lay_out(self) -> None:
         """What `git init` makes, without asking anything of this machine, and with our own rules."""
         self.git_dir.mkdir(mode=0o700)
-        for folder in ("objects/pack", "refs", "info"):
+        for folder in ("objects/pack", "objects/info", "refs", "info"):
             (self.git_dir / folder).mkdir(parents=True)
         sha1 = len(self.base) == _SHA1_DIGITS
         (self.git_dir / "config").write_text(_SETTINGS if sha1 else _SETTINGS_OF_SHA256)

@@ -68,7 +68,7 @@ class Base:
                     if (data := self.read(path)) is not None:
                         jail.write(path, data)
             else:
-                Clone.make(self.repository.git, self.commit, folder).check_out()
+                Clone.make(self.repository.objects, self.commit, folder).check_out()
             yield folder / "tree"
         finally:
             remove(folder)

@@ -237,8 +237,13 @@ class Repository:
 
     @property
     def git(self) -> Git:
-        """The wrapper, for what takes objects out of this repository."""
+        """The wrapper, for what works on the objects of this repository."""
         return self._git
+
+    @property
+    def objects(self) -> Path:
+        """The folder of its objects, for what takes some of them out."""
+        return Path(self._common, "objects")
 
     @cached_property
     def _common(self) -> str:

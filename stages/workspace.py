@@ -239,7 +239,7 @@ class Workspaces:
         """
         self.remove(name)
         try:
-            clone = Clone.make(repository.git, commit, self._folder / name)
+            clone = Clone.make(repository.objects, commit, self._folder / name)
             clone.check_out()
         except GitFailed as error:
             raise UnreadableRepository(path=repository.folder, message=error.fields["message"]) from error

@@ -167,7 +167,7 @@ def clones(folder: Path, files: int, rounds: int = CLONES) -> tuple[float, float
 
 
 def _clone(repository: Repository, base: CommitId, place: Path) -> None:
-    Clone.make(repository.git, base, place).check_out()
+    Clone.make(repository.objects, base, place).check_out()
 
 
 def _work_tree(mirror: Path, place: Path) -> None:

@@ -224,24 +224,18 @@ def test_the_terminals_are_those_of_the_process(capsys: pytest.CaptureFixture[st
 # --- Interrupted ---------------------------------------------------------------------------------------------------
 
 
+def process(typed: Line, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment of a process that a person would begin so."""
+    given = {name: text for name, text in typed.environment.items() if text}
+    code = f"{HEARS_INTERRUPTS}; from bot.cli import main; main()"
+    return [sys.executable, "-c", code, *arguments], {**os.environ, **given, "PYTHONPATH": str(ROOT)}
+
+
 def test_an_interrupt_leaves_a_run_that_goes_on(typed: Line, tmp_path: Path) -> None:
     flag = tmp_path / "asked"
     waits = f"touch {flag}; sleep 50; exit 1"
     tmp_path.chmod(0o777)
-    begin = [
-        sys.executable,
-        "-c",
-        f"{HEARS_INTERRUPTS}; from bot.cli import main; main()",
-        "fix",
-        str(typed.ticket),
-        *typed.at,
-        *typed.by(waits),
-    ]
-    environment = {
-        **os.environ,
-        **{name: text for name, text in typed.environment.items() if text},
-        "PYTHONPATH": str(ROOT),
-    }
+    begin, environment = process(typed, "fix", str(typed.ticket), *typed.at, *typed.by(waits))
 
     working = subprocess.Popen(begin, env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     try:
@@ -259,6 +253,19 @@ def test_an_interrupt_leaves_a_run_that_goes_on(typed: Line, tmp_path: Path) -> 
     assert f"runs retry {run['id']}" in told
     assert run["state"] == "working"
     assert typed.type("runs", "retry", run["id"], *typed.by()).exit_code == 0
+
+
+def test_a_run_whose_progress_no_disk_takes_comes_to_its_end(typed: Line, tmp_path: Path) -> None:
+    begin, environment = process(typed, "fix", str(typed.ticket), *typed.at, *typed.by())
+
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(begin, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=full, text=True)
+        refused = subprocess.run(begin, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=full, text=True)
+
+    (run,) = typed.runs()
+    assert (done.returncode, run["state"]) == (0, "published")
+    assert f"Published: branch {run['branch']}\n" in done.stdout
+    assert refused.returncode == 2  # as where its sentence can be read
 
 
 def test_an_interrupt_elsewhere_is_told_in_one_word(typed: Line, monkeypatch: pytest.MonkeyPatch) -> None:

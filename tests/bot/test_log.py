@@ -100,3 +100,12 @@ def test_an_id_of_a_known_form_is_written_whole_and_is_not_searched_for_secrets(
 
     line = json.loads(stream.getvalue())
     assert (line["id"], line["text"]) == ("72d3162e-cc78-11e3-81ab-4c9367dc0958", "(cleaned)")
+
+
+def test_a_log_that_cannot_be_written_costs_the_line_and_nothing_else() -> None:
+    with io.FileIO("/dev/full", "w") as full:
+        log = Log(stream=io.TextIOWrapper(full, write_through=True))
+
+        log.info("delivered", delivery="d1")
+        log.warning("waits")
+        log.exception("failed")

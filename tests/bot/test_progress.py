@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 
 import pytest
@@ -90,3 +91,21 @@ def test_a_line_can_be_made_to_stand_out() -> None:
     Progress(Terminal(screen, live=True, width=80)).done("Held.", Look.BAD)
 
     assert "\x1b[31m" in screen.getvalue()
+
+
+def test_a_run_goes_on_where_nobody_can_be_told() -> None:
+    class Full(io.StringIO):
+        tried = 0
+
+        def write(self, text: str) -> int:
+            self.tried += 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    full = Full()
+
+    with Progress(Terminal(full)) as progress:
+        progress.stage("triage")
+        progress.fact(Decided(what="ours"))
+        progress.done("Published.")
+
+    assert full.tried == 1

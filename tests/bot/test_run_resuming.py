@@ -15,105 +15,16 @@ import pytest
 from bot.errors import BeingWorkedOn, NothingToRetry
 from bot.run import Run, RunState
 from bot.runs import RunStore
-from bot.steps import StepStore
 from memory.store import MemoryStore
 from memory.types import RunId
 from stages.errors import ParkCause, Parked
+from tests.bot.boundaries import opened, pursue, script
 from tests.bot.children import in_child
-from tests.bot.kit import DIAGNOSED, TICKET, Bed, Script, bed, endings, lessons, silent, told, writes
+from tests.bot.kit import TICKET, Bed, Script, bed, endings, silent, told, writes
 from tests.bot.laid import published
 from tests.bot.scenes import BREAKS_SANE
 
 SECONDS_AT_MOST: Final = 60.0
-BOUNDARIES: Final = ((StepStore, "start"), (StepStore, "finish"), (MemoryStore, "record"), (RunStore, "set_state"))
-
-
-def script() -> Script:
-    """A hold, then a pass; the answers are the same for every process."""
-    return Script.of(develop=writes(text=BREAKS_SANE), diagnose=DIAGNOSED)
-
-
-def kill_at_the_next_boundary(killed: Path) -> None:
-    """Have this process kill itself at the first boundary that is not written in the file: before or after a write."""
-    known = set(killed.read_text().splitlines()) if killed.exists() else set[str]()
-
-    def here(name: str) -> None:
-        if name not in known:
-            with killed.open("a") as file:
-                file.write(name + "\n")
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def wrapped(real: Callable[..., Any], name: str) -> Callable[..., Any]:
-        def call(store: object, *given: Any, **more: Any) -> Any:
-            what = (
-                f"{name} {given[1] if isinstance(given[-1], str) or len(given) > 1 else ''} {more.get('attempt', '')}"
-            )
-            if name == "record":
-                what = f"record {type(given[0].ending).__name__} {given[0].final}"
-            if name != "start":  # there the step before has only just ended
-                here(f"before {what}")
-            result = real(store, *given, **more)
-            here(f"after {what}")
-            return result
-
-        return call
-
-    for store, name in BOUNDARIES:
-        setattr(store, name, wrapped(getattr(store, name), name))
-
-
-def pursue(ground: Bed, run: RunId) -> None:
-    app = ground.app(script())
-    app.pursue(app.stores.runs.get(run), silent())
-
-
-def opened(ground: Bed) -> RunId:
-    """A run that was written down by a process that is gone."""
-    read, write = os.pipe()
-
-    def begin() -> None:
-        run = ground.app().open_run(TICKET, ground.repository, ground.repository.resolve())
-        os.write(write, run.id.encode())
-
-    in_child(begin)
-    os.close(write)
-    with os.fdopen(read) as told_id:
-        return RunId(told_id.read())
-
-
-def what_came(ground: Bed, run: RunId) -> dict[str, Any]:
-    app = ground.app()
-    found = app.stores.runs.get(run)
-    return {
-        "state": found.state,
-        "outcome": found.outcome,
-        "endings": told(app, found),
-        "lessons": sorted((type(lesson.ending).__name__, lesson.count) for lesson in lessons(app, found)),
-        "branches": ground.git("for-each-ref", "--format=%(refname:short)", "refs/heads/ticketsmith"),
-        "patch": found.patch,
-        "file": app.publisher.path(found, "patch.diff").read_text(),
-        "steps": sorted((step.name, step.attempt) for step in app.stores.steps.of(run) if step.finished),
-    }
-
-
-def test_r16_a_run_that_is_killed_at_every_boundary_ends_as_without_a_kill(tmp_path: Path) -> None:
-    whole, torn = bed(tmp_path / "whole"), bed(tmp_path / "torn")
-    undisturbed = opened(whole)
-    pursue(whole, undisturbed)  # here, so that no child has to import and to compile what this one did
-    killed = tmp_path / "killed"
-    run = opened(torn)
-
-    def until_killed() -> None:
-        kill_at_the_next_boundary(killed)
-        pursue(torn, run)
-
-    while in_child(until_killed) == signal.SIGKILL:
-        pass
-
-    points = killed.read_text().splitlines()
-    assert len(points) == len(set(points)) > 40
-    assert {"before record PassAfterHold False", "after finish publish 2"} <= set(points)
-    assert what_came(torn, run) == what_came(whole, undisturbed)
 
 
 @pytest.mark.parametrize("state", ["after record", "after set_state"])
