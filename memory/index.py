@@ -78,8 +78,11 @@ class FtsIndex:
         return counts
 
     def _rows(self, sql: str, *values: object) -> list[Any]:
-        with self._lock, _told(self.path.parent):
-            return self._connection.execute(sql, values).fetchall()
+        try:
+            with self._lock:
+                return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as fault:
+            raise _unusable(self.path.parent, fault) from fault
 
 
 class FtsSearch:
@@ -198,4 +201,8 @@ def _told(folder: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError, IndexError) as fault:
-        raise IndexUnusable(folder=folder, reason=fault) from fault
+        raise _unusable(folder, fault) from fault
+
+
+def _unusable(folder: Path, fault: Exception) -> IndexUnusable:
+    return IndexUnusable(folder=folder, reason=fault)

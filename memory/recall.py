@@ -172,7 +172,10 @@ def _note(called: str, chunk: Chunk, scored: Scored, threshold: float) -> Record
 
 
 def _scrubbed(chunk: Chunk, scrub: Scrub) -> Chunk:
-    return replace(chunk, note=scrub(chunk.note), anchor=scrub(chunk.anchor), text=scrub(chunk.text))
+    note, anchor, text = scrub(chunk.note), scrub(chunk.anchor), scrub(chunk.text)
+    if (note, anchor, text) == (chunk.note, chunk.anchor, chunk.text):
+        return chunk
+    return replace(chunk, note=note, anchor=anchor, text=text)
 
 
 def _folded(texts: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from memory.search import Hit, Index
 from memory.types import MemoryQuery
@@ -27,8 +27,7 @@ class RuleName(StrEnum):
     CALIBRATED = "calibrated"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scored:
+class Scored(NamedTuple):
     """A note, its best chunk, and how much it is about the ticket."""
 
     note: int
@@ -83,19 +82,15 @@ class PerWord:
         held = index.chunks_with(looked_for)
         # FTS5 gives a word that half of the chunks hold no weight, and takes long to find them all.
         telling = [word for word in looked_for if 0 < 2 * held.get(word, 0) < index.totals.chunks]
-        enough = self.threshold * len(looked_for)
+        asked_for = len(looked_for)
+        among = f"{asked_for} words looked for, {len(telling)} known"
         return Judgement(
             rule=self.name,
             threshold=self.threshold,
             looked_for=looked_for,
             scored=tuple(
-                Scored(
-                    note=hit.note,
-                    row=hit.row,
-                    score=hit.bm25 / len(looked_for),
-                    why=f"bm25 {hit.bm25:.2f}, {len(looked_for)} words looked for, {len(telling)} known",
-                )
-                for hit in best_of_notes(index, telling, enough)
+                Scored(note=hit.note, row=hit.row, score=hit.bm25 / asked_for, why=f"bm25 {hit.bm25:.2f}, {among}")
+                for hit in best_of_notes(index, telling, self.threshold * asked_for)
             ),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memory.errors import MemoryFault
 from memory.types import Chunk
@@ -15,9 +15,8 @@ class IndexUnusable(MemoryFault):
     """The index of notes in {folder} cannot be used: {reason}. Make the folder writable or make room, then retry."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hit:
-    """A chunk that holds at least one of the words."""
+class Hit(NamedTuple):
+    """A chunk that holds at least one of the words. Many are made for each call, so it is as light as can be."""
 
     row: int
     note: int
