@@ -102,11 +102,12 @@ def _python(paths: frozenset[str], read: Read) -> Iterator[Check]:
     """A check for each project that stands in a folder of its own, and one at the top for what is outside of them."""
     apart = () if _has_settings(".", paths, read) else _projects_apart(paths, read)
     for folder in apart:
-        yield from _pytest(folder, frozenset(path for path in paths if _below(path, folder)), read)
+        for check in _pytest(folder, frozenset(path for path in paths if _below(path, folder)), read):
+            yield replace(check, detected=True)  # one of several, whose dependencies may be elsewhere
     rest = frozenset(path for path in paths if not any(_below(path, folder) for folder in apart))
     for check in _pytest(".", rest, read):
         left = tuple(f"--ignore={folder}" for folder in apart)
-        yield replace(check, arguments=(*check.arguments, *left))
+        yield replace(check, arguments=(*check.arguments, *left), detected=bool(apart))
 
 
 def _pytest(folder: str, paths: frozenset[str], read: Read) -> Iterator[Check]:

@@ -59,7 +59,7 @@ class Check:
     environment: tuple[tuple[str, str], ...] = ()
     installed: tuple[str, ...] = ()
     services: tuple[Service, ...] = ()
-    detected: bool = False  # beside pytest, and not asked for: where it cannot run, the others do
+    detected: bool = False  # one of several, and not asked for: where it cannot run, the others do
 
 
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]+")
