@@ -192,9 +192,7 @@ def _as_published(
     stopped: Callable[[], bool],
 ) -> Iterator[Weakened]:
     """The checks once more on the tree that a branch would show, where the patch's own settings steer the tests."""
-    workspace.reset()
-    workspace.apply(attempt.patch)
-
+    _put_again(workspace, attempt.patch)
     run = _runner(workspace, stopped)
     for check, report in zip(attempt.checks, judged, strict=True):
         yield from steered(check, report, run(check, ()), flaky=flaky, run=run)
@@ -208,10 +206,7 @@ def _without_its_tests(
     stopped: Callable[[], bool],
 ) -> Iterator[Weakened]:
     """The reproduction and the checks once more with the tests as the base has them: no patch proves itself."""
-    workspace.reset()
-    workspace.apply(attempt.patch)
-    workspace.restore(path for path in attempt.patch.paths if steers_tests(path) or is_of_tests(path))
-
+    _put_again(workspace, attempt.patch, steers_tests, is_of_tests)
     run = _runner(workspace, stopped)
     shown = attempt.reproduction
     alone = _run(workspace, _named(attempt.checks, shown.check), shown.tests, stopped, with_files=shown.with_file)
@@ -227,9 +222,7 @@ def _covered(attempt: Attempt, workspace: Workspace, stopped: Callable[[], bool]
     paths = [file.path for file in attempt.patch.files if file.path.endswith(".py") and not is_of_tests(file.path)]
     if not paths:
         return Covered()
-    workspace.reset()
-    workspace.apply(attempt.patch)
-    workspace.restore(path for path in attempt.patch.paths if steers_tests(path))
+    _put_again(workspace, attempt.patch, steers_tests)
     sources = {path: workspace.read(path) for path in paths if path in workspace.files()}
     reports = [
         workspace.run(
@@ -241,6 +234,13 @@ def _covered(attempt: Attempt, workspace: Workspace, stopped: Callable[[], bool]
     if not reports or not all(report.complete for report in reports):
         return Covered()
     return covered(_spans(attempt.patch), sources, (report.hits for report in reports))
+
+
+def _put_again(workspace: Workspace, patch: Patch, *of_base: Callable[[str], bool]) -> None:
+    """The patch on the base alone; files that one of `of_base` is true of stay as they are there."""
+    workspace.reset()
+    workspace.apply(patch)
+    workspace.restore(path for path in patch.paths if any(is_of_base(path) for is_of_base in of_base))
 
 
 def _all(parts: Iterable[tuple[CheckId, ...]]) -> tuple[CheckId, ...]:
