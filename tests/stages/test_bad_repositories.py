@@ -22,9 +22,9 @@ from stages.gate import Held, Passed, decide
 from stages.report import Check, CheckKind, CheckReport, Outcome
 from stages.sandbox import Bounds, Level, Sandbox
 from stages.sandbox.plain import Plain
+from tests.stages.benches import CART, TOTAL, Bench
 from tests.stages.repositories import FIXED, SHOP, put
 from tests.stages.sandbox.ways import Way, usable
-from tests.stages.test_gate import CART, TOTAL, Bench
 
 SMALL = Bounds(tree_bytes=64 * 2**20, temporary_bytes=8 * 2**20, processes=64, file_bytes=32 * 2**20)
 WRITES_GOOD = "open('r.xml', 'w').write('<testsuite><testcase name=\"a\"/></testsuite>')\n"

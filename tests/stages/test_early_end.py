@@ -15,8 +15,8 @@ from stages.early_end import RUNS_AT_MOST, with_the_rest
 from stages.gate import Held, Passed, Verdict, decide
 from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.weakening import Weakened, Weakening
+from tests.stages.benches import CART, TESTS, TOTAL, Bench
 from tests.stages.repositories import FIXED, SHOP
-from tests.stages.test_gate import CART, TESTS, TOTAL, Bench
 
 CHECK = Check(name=PYTEST, kind=CheckKind.PYTEST)
 ALL = tuple(CheckId(f"t.py::{name}") for name in "abz")

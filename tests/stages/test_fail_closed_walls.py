@@ -22,9 +22,9 @@ from stages.sandbox import Command, Sandbox
 from stages.sandbox.bubblewrap import PROGRAMS, Bubblewrap
 from stages.workspace import Workspace
 from tests.fakes import budget
+from tests.stages.benches import CART, Bench
 from tests.stages.repositories import FIXED, SHOP, workspace
 from tests.stages.sandbox.ways import new_world
-from tests.stages.test_gate import CART, Bench
 
 FAULTS = ("raises", "says nothing", "hangs")
 
@@ -205,11 +205,6 @@ class FaultyScrubber(Scrubber):
     def __init__(self, fault: Fault) -> None:
         super().__init__(())
         self.leaks = fault  # type: ignore[method-assign,assignment]
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("bench"), SHOP)
 
 
 @pytest.mark.parametrize("wall", ["policy", "leak check"])

@@ -13,8 +13,8 @@ from stages.comparison import Comparison
 from stages.flaky import RERUNS_AT_MOST, TESTS_AT_MOST, explained, on_base, on_head
 from stages.gate import Held, Passed, decide
 from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
+from tests.stages.benches import CART, TOTAL, Bench
 from tests.stages.repositories import FIXED, SHOP
-from tests.stages.test_gate import CART, TOTAL, Bench
 
 CHECK = Check(name=PYTEST, kind=CheckKind.PYTEST)
 WHOLE = Check(name=CheckId("maven"), kind=CheckKind.JUNIT)

@@ -13,10 +13,9 @@ from stages.gate import Held, Passed, decide
 from stages.report import Check, CheckKind, CheckReport, Outcome, Reproduction, TestOutcome
 from stages.steered import unproven
 from stages.weakening import Weakened, Weakening
+from tests.stages.benches import CART, COUNT, NEW, TESTS, TOTAL, Bench
 from tests.stages.repositories import FIXED, SHOP
-from tests.stages.test_gate import CART, COUNT, NEW, TESTS, TOTAL, Bench
 
-KNOWN = Reproduction(check=PYTEST, test=TOTAL)
 TEST_OF_TOTAL = "def test_total():\n    assert total([1, 2]) == 3\n"
 AT_TOP = "from shop.cart import count, total\n"
 BROKEN = FIXED.replace("len(prices)", "len(prices) - 1")
@@ -54,17 +53,6 @@ CHEATS: dict[str, Mapping[str, str]] = {
     },
     "two tests of that name": {TESTS: SHOP[TESTS] + "\n\ndef test_total():\n    assert total([]) == 0\n"},
 }
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("bench"), SHOP)
-
-
-@pytest.fixture
-def shop(bench: Bench) -> Bench:
-    bench.space.reset()
-    return bench
 
 
 @pytest.mark.parametrize("changed", CHEATS.values(), ids=CHEATS.keys())
