@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from memory.types import CommitId
+from stages.bare import kind_of, lay_out
 from stages.blobs import blobs_of
 from stages.diff import ATTRIBUTES, changed, compare
 from stages.errors import DoesNotFit, Refused
@@ -34,11 +35,8 @@ __pycache__/
 *.egg-info/
 node_modules/
 """
-_SHA1_DIGITS = 40  # of an id; SHA-256 has 64
 _MODES_STAY = {"core.fileMode": "false"}  # of files that are known; others are not executable
 _UPDATE = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-_SETTINGS = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-_SETTINGS_OF_SHA256 = _SETTINGS.replace("= 0", "= 1") + "[extensions]\n\tobjectformat = sha256\n"
 
 
 class Clone:
@@ -79,16 +77,11 @@ class Clone:
         alternates.unlink()
 
     def _lay_out(self) -> None:
-        """What `git init` makes, without asking anything of this machine, and with our own rules."""
-        self.git_dir.mkdir(mode=0o700)
-        for folder in ("objects/pack", "objects/info", "refs", "info"):
-            (self.git_dir / folder).mkdir(parents=True)
-        sha1 = len(self.base) == _SHA1_DIGITS
-        (self.git_dir / "config").write_text(_SETTINGS if sha1 else _SETTINGS_OF_SHA256)
+        """A git folder with our own rules."""
+        lay_out(self.git_dir, kind=kind_of(self.base), head=self.base)  # no branch
         (self.git_dir / "shallow").write_text(f"{self.base}\n")  # its parents are not here
         (self.git_dir / "info" / "exclude").write_text(_LEFT_BEHIND)
         (self.git_dir / "info" / "attributes").write_text(ATTRIBUTES)
-        (self.git_dir / "HEAD").write_text(f"{self.base}\n")  # no branch
 
     # --- the tree ----------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from memory.text import fold
 from memory.types import CommitId
+from stages.bare import lay_out
 from stages.errors import StageError
 from stages.git import Git, Reach, Said
 
@@ -21,10 +22,6 @@ SLOW_BYTES: Final = 1_000  # a second; slower for so long is a stall
 SLOW_SECONDS: Final = 30
 LS_SECONDS: Final = 60.0
 PUSH_SECONDS: Final = 300.0
-_SETTINGS: Final = {
-    "sha1": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
-    "sha256": "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n",
-}
 _SAID_AT_MOST: Final = 1_000  # characters of what the other side says
 _REMOTE_LINE: Final = re.compile(r"^remote: ?(.*)$", re.MULTILINE)
 _KILLED: Final = "Timeout: the command "  # as GitPython says it, with the whole command line
@@ -175,11 +172,7 @@ def trusted(git: Git) -> Iterator[Git]:
     common, _, kind = told.rstrip("\n").rpartition("\n")
     with tempfile.TemporaryDirectory() as folder:
         clean = Path(folder) / "git"
-        # What `git init` makes, without asking anything of this machine.
-        for name in ("objects/info", "objects/pack", "refs"):
-            (clean / name).mkdir(parents=True)
-        (clean / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
-        (clean / "config").write_text(_SETTINGS[kind], "utf-8")
+        lay_out(clean, kind=kind)
         (clean / "objects" / "info" / "alternates").write_text(f"{common}/objects\n", "utf-8")
         shallow = Path(common) / "shallow"  # work trees have none of their own
         if shallow.is_file():

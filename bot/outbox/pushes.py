@@ -16,6 +16,7 @@ from bot.outbox.sender import Sender
 from bot.outbox.signing import Signing
 from bot.outbox.types import ForeignCommits, Pushed, PushResult, RuleRefused
 from memory.types import CommitId
+from stages.bare import kind_of, lay_out
 from stages.git import Git
 from stages.remote import (
     PushOutcome,
@@ -65,11 +66,10 @@ class Pushes:
         """Take a branch away that is still where we left it. Raises NotOurs where it is not."""
         effect = self._sender.effect(run, f"delete {only_if_head}", ref, branch, Kind.DELETED_BRANCH)
         self._sender.ledger.intend(effect)
-        with tempfile.TemporaryDirectory() as folder:
-            git = Git(folder=Path(folder))
-            git.run("init", "--quiet", "--bare", "--template=", folder)
-            git = Git(folder=Path(folder), git_dir=Path(folder))
-            self._deleted(ref, git, branch, only_if_head)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / "git"
+            lay_out(folder, kind=kind_of(only_if_head))
+            self._deleted(ref, Git(folder=folder, git_dir=folder), branch, only_if_head)
         self._sender.ledger.done(effect, only_if_head)
 
     # --- inside ------------------------------------------------------------------------------------------------------

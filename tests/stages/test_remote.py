@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from memory.types import CommitId
+from stages.bare import kind_of, lay_out
 from stages.git import Git
 from stages.mirror import Mirror
 from stages.remote import (
@@ -369,3 +370,19 @@ def test_what_a_trusted_directory_takes_in_never_reaches_the_checkout_whose_obje
 
     assert (shown, len(made)) == (b"3\n", digits)
     assert git.ask("cat-file", "-e", made) is None
+
+
+@pytest.mark.parametrize("kind", ["sha1", "sha256"])
+def test_a_branch_is_taken_away_by_a_folder_without_commits_whatever_ids_there_are(tmp_path: Path, kind: str) -> None:
+    there, here = Git(folder=tmp_path), tmp_path / "git"
+    there.run("init", "--quiet", f"--object-format={kind}")
+    there.run("commit", "--quiet", "--allow-empty", "-m", "Begin")
+    there.run("branch", BRANCH)
+    commit = CommitId(there.run("rev-parse", "HEAD").decode().strip())
+    remote = Remote(url=f"file://{tmp_path}")
+    lay_out(here, kind=kind_of(commit))
+
+    said = remote.delete(Git(folder=here, git_dir=here), BRANCH, commit)
+
+    assert said.outcome is PushOutcome.TAKEN
+    assert remote.head(there, BRANCH) is None
