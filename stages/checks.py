@@ -261,17 +261,18 @@ def _ended_properly(results: Results, ran: Ran, wish: Wish) -> bool:
 
 def _named(check: Check, ran: Ran, told: Told, wish: Wish) -> CheckReport:
     """The report of a command that names its tests: exit status and results must both be whole, and agree."""
-    status = ran.exit_status
     problem = told.problem or ("" if told.outcomes else "it names no test at all")
+    # People are shown the end of it; after a time-out that is what the command said last.
+    told_last = f"\nthe results of {check.name} cannot be used: {problem}" if problem and not ran.timed_out else ""
     report = CheckReport(
         check=check.name,
-        exit_status=status,
+        exit_status=ran.exit_status,
         seconds=ran.seconds,
         outcomes=told.outcomes,
         collected=told.collected,
-        complete=status is not None and status < _SIGNALLED and not problem,
+        complete=ran.exit_status is not None and ran.exit_status < _SIGNALLED and not problem,
         timed_out=ran.timed_out,
-        output=f"the results of {check.name} cannot be used: {problem}\n{ran.output}" if problem else ran.output,
+        output=f"{ran.output}{told_last}",
         level=ran.level.value,
     )
     return alone(report, wish.tests) if wish.tests else report

@@ -24,6 +24,10 @@ class DoesNotFit(Refused):
     """The patch does not fit: {reason}"""
 
 
+class TooLarge(Refused):
+    """{reason}"""
+
+
 class LimitReached(StageError):
     """The run used up its {limit}: {spent} of {allowed}."""
 

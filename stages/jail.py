@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from stages.errors import ParkCause, Parked
+from stages.errors import ParkCause, Parked, TooLarge
 from stages.paths import FOLDERS_DEEP_AT_MOST, plain, refuse, usable
 
 FILE_AT_MOST_BYTES: Final = 4 * 2**20
@@ -140,7 +140,7 @@ class Jail:
             parts.append(part)
             left -= len(part)
         if left <= 0:
-            refuse(path, f"is larger than {self._at_most} bytes")
+            refuse(path, f"is larger than {self._at_most} bytes", TooLarge)
         return b"".join(parts)
 
 

@@ -48,9 +48,9 @@ def usable(name: str) -> bool:
     return name not in ("", ".", "..") and not _problem(name)
 
 
-def refuse(path: str, problem: str) -> NoReturn:
+def refuse(path: str, problem: str, kind: type[Refused] = Refused) -> NoReturn:
     """Raise Refused with a reason that can be shown whatever the path holds."""
-    raise Refused(reason=f"{one_line(path)[:_SHOWN_AT_MOST] or 'the path'} {problem}")
+    raise kind(reason=f"{one_line(path)[:_SHOWN_AT_MOST] or 'the path'} {problem}")
 
 
 def _problem(name: str) -> str:

@@ -9,13 +9,15 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Final
 
-from stages.errors import Refused
+from memory.text import one_line
+from stages.errors import Refused, TooLarge
 from stages.jail import Jail
 from stages.readers.told import Unreadable
 
 FILE_AT_MOST_BYTES: Final = 32 * 2**20
 _ALL_AT_MOST_BYTES: Final = 64 * 2**20
 _FILES_AT_MOST: Final = 5_000
+_SMALLER: Final = "have the check write smaller ones, without what the tests print"
 
 
 class ResultFiles:
@@ -56,13 +58,20 @@ class ResultFiles:
             found: dict[str, bytes] = {}
             size = 0
             for path in paths:
-                found[path] = self._jail.read(path)
+                found[path] = self._content(path)
                 size += len(found[path])
                 if size > _ALL_AT_MOST_BYTES:
-                    raise Unreadable(f"the check wrote more than {_ALL_AT_MOST_BYTES} bytes of results")
+                    raise Unreadable(f"the check wrote more than {_ALL_AT_MOST_BYTES >> 20} MiB of results: {_SMALLER}")
         except Refused as refused:
             raise Unreadable(str(refused)) from refused
         return found
+
+    def _content(self, path: str) -> bytes:
+        try:
+            return self._jail.read(path)
+        except TooLarge as error:
+            shown = one_line(path)
+            raise Unreadable(f"{shown} is larger than {FILE_AT_MOST_BYTES >> 20} MiB: {_SMALLER}") from error
 
     def _paths(self) -> list[str]:
         return [path for path in self._jail.list() if self._fits(path)]

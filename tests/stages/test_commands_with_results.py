@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.baseline import why_broken
 from memory.types import CheckId
 from stages.checks import Checks, Wish
 from stages.detection import detect
@@ -101,6 +102,34 @@ def test_b62_what_cannot_be_read_whole_makes_the_run_incomplete(tmp_path: Path, 
 
     assert not report.complete
     assert not report.passed
+
+
+LOUD = "print('said ' * 1_000)"
+WAYS_OUT = {
+    "document type": (
+        f"{LOUD}; write('a.xml'); open('out/b.xml', 'w').write('<!DOCTYPE a [<!ENTITY b \"c\">]><testsuite/>')",
+        (
+            "out/b.xml: it has a <!DOCTYPE>, which results never need and which may hide a bomb: "
+            "have the check write XML without one"
+        ),
+    ),
+    "a large file": (
+        f"{LOUD}; write('a.xml', 'x' * (32 * 2**20))",
+        "out/a.xml is larger than 32 MiB: have the check write smaller ones, without what the tests print",
+    ),
+    "large files": (
+        f"{LOUD}; [write(f'{{n}}.xml', 'x' * (22 * 2**20)) for n in range(3)]",
+        "the check wrote more than 64 MiB of results: have the check write smaller ones, without what the tests print",
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "told"), WAYS_OUT.values(), ids=WAYS_OUT.keys())
+def test_b62_results_that_are_refused_are_told_with_the_way_out(tmp_path: Path, script: str, told: str) -> None:
+    report = run(tree(tmp_path, script))
+
+    assert why_broken(JUNIT, report, ()).startswith("the check unit cannot run here on the base commit: ")
+    assert why_broken(JUNIT, report, ()).endswith(f"the results of unit cannot be used: {told}")
 
 
 def test_results_in_the_json_of_jest_count_as_well(tmp_path: Path) -> None:
