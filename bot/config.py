@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from bot import app_settings
 from bot.app_settings import AppSettings, read_app
-from bot.errors import ConfigMissing, ConfigUnreadable
+from bot.errors import ConfigMissing, ConfigUnreadable, NoHome
 from bot.outside import Outside, read_outside
 from bot.toml_table import TomlTable, parse_toml
 from bot.walls import Walls, read_walls
@@ -99,8 +100,8 @@ def read_settings(environment: Mapping[str, str], config: Path | None = None) ->
     """The settings of this process; the environment wins over the file. No `.env` is ever read.
 
     The file is `config`, else the one that TICKETSMITH_CONFIG names, else `ticketsmith/ticketsmith.toml` in the XDG
-    configuration folder, which may be missing. Raises ConfigMissing, ConfigUnreadable, ConfigBroken, UnknownSetting
-    and WrongSetting.
+    configuration folder, which may be missing. Raises ConfigMissing, ConfigUnreadable, ConfigBroken, UnknownSetting,
+    WrongSetting and NoHome.
     """
     path, must_exist = _config_path(environment, config)
     table = TomlTable(parse_toml(_text(path, must_exist=must_exist), str(path)), source=str(path))
@@ -122,7 +123,15 @@ def read_settings(environment: Mapping[str, str], config: Path | None = None) ->
     for source in (limits, app_table, table, variables):
         source.close()
     settings = _settings(decided | {"app": app, "outside": outside, "walls": walls}, prices, environment)
+    _refuse_file(settings.home)
     return replace(settings, outside=replace(outside, closed=_closed(settings, path, environment)))
+
+
+def _refuse_file(home: Path) -> None:
+    """Told before anything is begun; what else there can be wrong with a folder shows when it is used."""
+    there = next(place for place in (home, *home.parents) if os.path.lexists(place))
+    if not os.path.isdir(there):  # which raises nothing, whatever may not be looked at
+        raise NoHome(home=one_line(str(home)), file=one_line(str(there)))
 
 
 def _closed(settings: Settings, config: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:

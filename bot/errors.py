@@ -42,6 +42,12 @@ class WrongSetting(WrongInput):
     """In {source}, {key} must be {wanted}, not {got}."""
 
 
+class NoHome(WrongInput):
+    """Nothing can be kept in {home}, because {file} is no folder: move it away, or name another folder as `home` in the
+    operator's configuration or by TICKETSMITH_HOME.
+    """
+
+
 # --- Ticket files --------------------------------------------------------------------------------------------------
 
 

@@ -164,6 +164,8 @@ def _make_file(path: Path) -> None:
     process takes the log away under them (sqlite.org/howtocorrupt.html, 2.2).
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not path.exists():
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDONLY | os.O_CLOEXEC, 0o600))
@@ -200,6 +202,8 @@ def _fault_of_file(path: Path, error: OSError) -> DatabaseFault:
             return DatabaseFull(path=path)
         case errno.EACCES | errno.EPERM | errno.EROFS:
             return DatabaseReadOnly(path=path)
+        case errno.ENOTDIR | errno.EEXIST | errno.EISDIR:
+            return DatabaseFault(path=path, reason=f"{error.strerror}; name another place, or move away what is there.")
         case _:
             return DatabaseFault(path=path, reason=error.strerror or str(error))
 

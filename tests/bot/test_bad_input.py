@@ -274,6 +274,41 @@ def test_a_home_that_cannot_be_made_is_told(typed: Line, tmp_path: Path) -> None
     assert "file" in complaint(done)
 
 
+@pytest.mark.parametrize("below", ["", "new/home"])
+@pytest.mark.parametrize(
+    "command", ["runs list", "memory lessons", "demo", "work", "doctor", "fix --model offline/repair"]
+)
+def test_a_home_that_is_a_file_is_told_with_the_way_out(typed: Line, tmp_path: Path, command: str, below: str) -> None:
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    ticket = [typed.ticket] if command.startswith("fix") else []
+
+    done = typed.type(*command.split(), *ticket, TICKETSMITH_HOME=str(file / below))
+
+    assert done.exit_code == UNUSABLE
+    assert complaint(done) == (
+        f"Nothing can be kept in {file / below}, because {file} is no folder: move it away, or name another folder as "
+        "`home` in the operator's configuration or by TICKETSMITH_HOME."
+    )
+
+
+@pytest.mark.parametrize(
+    ("below", "reason"), [("", "Is a directory"), ("file/x", "File exists"), ("file/x/y", "Not a directory")]
+)
+def test_a_database_that_has_no_place_is_told_with_the_way_out(
+    typed: Line, tmp_path: Path, below: str, reason: str
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    database = tmp_path / below
+
+    done = typed.type("runs", "list", TICKETSMITH_DATABASE=str(database))
+
+    assert done.exit_code == UNUSABLE
+    assert complaint(done) == (
+        f"The database {database} cannot be used: {reason}; name another place, or move away what is there."
+    )
+
+
 def test_a_work_folder_that_cannot_be_made_begins_nothing(typed: Line) -> None:
     typed.ground.home.mkdir()
     (typed.ground.home / "work").write_text("in the way")
