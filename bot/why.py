@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bot.wording import count
-from memory.notes import called, flaw
+from bot.wording import count, listed
+from memory.notes import called, flaw, unknown_keys
 from memory.types import Block, LeftOut, MemoryContext, NoteFile, Record
 
 _WORDS_TOLD = 24
@@ -28,6 +28,13 @@ def flaws_told(notes: Iterable[NoteFile]) -> Iterator[str]:
     for note in notes:
         if found := flaw(note):
             yield f"{called(note)}:{found.line} · not read: {found.said}"
+
+
+def unknown_keys_told(notes: Iterable[NoteFile]) -> Iterator[str]:
+    """A line for each note that can be used, and says of itself what nobody reads: perhaps a key is misspelt."""
+    for note in notes:
+        if (found := unknown_keys(note)) and not flaw(note):
+            yield f"{called(note)} · keys that nobody reads: {listed(found)}"
 
 
 def candidates_told(block: Block) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Final
 
 _FENCE = "---"
@@ -21,6 +22,8 @@ _IN_USE = frozenset(
 _VALUE_SHOWN = 40
 _READ_KEYS = frozenset({"title", "tags", "component", "environment", "status", "superseded_by", "tickets"})
 SCOPE_KEYS: Final = ("environment",)
+_DECIDING = frozenset({"status", "superseded_by", *SCOPE_KEYS})  # misspelt, a note would be used where it must not
+_NEAR = 0.8  # how alike two keys are, as difflib counts it; `enviroment` is 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +36,7 @@ class Flaw:
 
 @dataclass(frozen=True, kw_only=True)
 class FrontMatter:
-    """What a note says about itself; keys that nobody reads are not kept.
+    """What a note says about itself; of keys that nobody reads only the names are kept.
 
     A note with a flaw is not used: the line that cannot be understood may be the one that retires it or says where it
     holds, and a wrong note costs each run that reads it, a missing one is named wherever notes are listed.
@@ -44,6 +47,7 @@ class FrontMatter:
     retired: bool = False
     scope: Mapping[str, str] = field(default_factory=dict)  # several values are joined by ", "
     tickets: tuple[str, ...] = ()  # that the note came from
+    unknown: tuple[str, ...] = ()  # keys that nobody reads, each with the known one that is near
     flaw: Flaw | None = None
 
 
@@ -63,11 +67,17 @@ def split(lines: Sequence[str]) -> tuple[FrontMatter, Sequence[str]]:
 def _read(lines: Sequence[str]) -> FrontMatter:
     values: dict[str, list[str]] = {}
     flaws: list[Flaw] = []
+    unknown: list[str] = []
     key = ""
     for number, line in enumerate(lines, 2):
         if entry := _ENTRY.fullmatch(line):
             key = _key(entry)
             values[key] = _values(entry["value"])
+            near = _near(key)
+            if near in _DECIDING:
+                flaws.append(Flaw(line=number, said=f"the key {entry['key']!r} is not known; `{near}` is"))
+            if near or (key not in _READ_KEYS and not line[:1].isspace()):  # else it is a part of another key's value
+                unknown.append(f"{entry['key']} (`{near}`?)" if near else entry["key"])
         elif key and (item := _ITEM.fullmatch(line)):
             values[key].extend(_values(item[1]))
         elif not _is_passed_over(line, key):
@@ -80,6 +90,7 @@ def _read(lines: Sequence[str]) -> FrontMatter:
         tags=tuple(dict.fromkeys((*values.get("tags", []), *values.get("component", [])))),
         retired=bool(values.get("superseded_by")) or any(v.lower() in _RETIRED for v in values.get("status", [])),
         tickets=tuple(dict.fromkeys(values.get("tickets", []))),
+        unknown=tuple(dict.fromkeys(unknown)),
         flaw=next(iter(flaws), None),
         scope={key: ", ".join(values[key]) for key in SCOPE_KEYS if values.get(key)},
     )
@@ -87,6 +98,12 @@ def _read(lines: Sequence[str]) -> FrontMatter:
 
 def _key(entry: re.Match[str]) -> str:
     return entry["key"].lower().replace("-", "_")
+
+
+def _near(key: str) -> str:
+    """The known key that an unknown one was meant to be; "" where none is near, and for a known one."""
+    alike = [known for known in sorted(_READ_KEYS) if abs(len(known) - len(key)) <= 1]
+    return next(iter(get_close_matches(key, alike, n=1, cutoff=_NEAR)), "") if key not in _READ_KEYS else ""
 
 
 def _is_passed_over(line: str, key: str) -> bool:

@@ -102,6 +102,11 @@ def flaw(note: NoteFile) -> Flaw | None:
     return split(fold(note.text))[0].flaw
 
 
+def unknown_keys(note: NoteFile) -> tuple[str, ...]:
+    """Keys of a note's front matter that nobody reads, each with the known one that is near."""
+    return split(fold(note.text))[0].unknown
+
+
 def called(note: NoteFile) -> str:
     """What a note's chunks are named by: its path, so that no note of the repository is taken for a shared one."""
     if note.shared:

@@ -13,7 +13,7 @@ from memory.scrub import Scrubber
 from memory.text import fold
 from memory.types import Chunk, CommitId, NoteFile, Sources
 
-PREPARED_FORMAT: Final = "p3"
+PREPARED_FORMAT: Final = "p4"
 """Changes when the same note gives other chunks or is scrubbed otherwise: then all notes are published anew."""
 NOTE_AT_MOST: Final = 1 << 20
 """Characters of a note that are read; a longer one says at its end how much is missing."""

@@ -17,7 +17,7 @@ from bot.foresight import Foresight, foresee
 from bot.node import Look
 from bot.sources import default_commit, fresh, read_config
 from bot.ticket_file import read_ticket
-from bot.why import candidates_told, flaws_told, notes_told
+from bot.why import candidates_told, flaws_told, notes_told, unknown_keys_told
 from bot.why_signature import signatures_told
 from memory.authorship import NOT_OURS
 from memory.lessons import render
@@ -95,6 +95,8 @@ def notes(app: App, repository: Path, as_json: bool) -> None:
         click.echo(_CHUNKS.dump_json(chunks, indent=2))
         for line in flaws_told(kept):
             err().line(line, Look.BAD)
+        for line in unknown_keys_told(kept):
+            err().line(line, Look.QUIET)
         return
     for chunk in chunks:
         where = f"{chunk.note}#{chunk.anchor}" if chunk.anchor else chunk.note
@@ -102,6 +104,8 @@ def notes(app: App, repository: Path, as_json: bool) -> None:
     read = {chunk.note for chunk in chunks}
     for line in flaws_told(kept):
         out().line(line, Look.BAD)
+    for line in unknown_keys_told(kept):
+        out().line(line, Look.QUIET)
     unread = [path for note in kept if (path := called(note)) not in read and not flaw(note)]
     for path in unread:
         out().line(f"{path} · not read: it is retired, empty or binary", Look.QUIET)

@@ -162,6 +162,18 @@ def test_a_note_whose_head_cannot_be_understood_is_named_with_its_line(tmp_path:
     assert typed.json("memory", "why", typed.ticket, *typed.at)["notes_not_read"] == [told]
 
 
+def test_keys_in_the_head_of_a_note_that_nobody_reads_are_named(tmp_path: Path) -> None:
+    head = "---\ntitle: Mugs\ntag: till\nowner: ops\n---\nA mug costs 3.\n"
+    typed = line(tmp_path, {".github/ticketsmith/notes/mugs.md": head})
+
+    listed = typed.type("memory", "notes", *typed.at)
+    as_json = typed.type("memory", "notes", *typed.at, "--json")
+
+    told = "mugs.md · keys that nobody reads: tag (`tags`?), owner"
+    assert listed.stdout.splitlines() == ["mugs.md · Mugs · 14 characters", told]
+    assert (len(json.loads(as_json.stdout)), as_json.stderr.splitlines()) == (1, [told])
+
+
 def test_memory_is_looked_at_before_a_run(typed: Line) -> None:
     typed.ticket.write_text("# The price of mugs is wrong since spring\n\nIt says 1.\n")
     notes = typed.json("memory", "notes", *typed.at)

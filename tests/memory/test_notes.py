@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.budget import size
 from memory.frontmatter import Flaw
-from memory.notes import RECORD_AT_MOST, chunks, flaw, name
+from memory.notes import RECORD_AT_MOST, chunks, flaw, name, unknown_keys
 from memory.pieces import split_block
 from memory.text import fold
 from memory.types import Chunk, NoteFile
@@ -120,6 +120,10 @@ def test_a_retired_note_gives_no_chunk(status: str) -> None:
         ("status: retird", 2, "the status 'retird' is not known; `active` and `retired` are"),
         ("title: x\nstatus:\n  - Draft", 4, "the status 'Draft' is not known; `active` and `retired` are"),
         ("title: x\nstatus retired", 3, "it is no `key: value`"),
+        ("enviroment: staging", 2, "the key 'enviroment' is not known; `environment` is"),
+        ("title: x\nEnviornment: staging", 3, "the key 'Enviornment' is not known; `environment` is"),
+        ("staus: retired", 2, "the key 'staus' is not known; `status` is"),
+        ("superceded-by: new.md", 2, "the key 'superceded-by' is not known; `superseded_by` is"),
         ("<<<<<<< HEAD\nstatus: retired", 2, "it is no `key: value`"),
         ("- status", 2, "it is no `key: value`"),
         ("]\nstatus: retired", 2, "it is no `key: value`"),
@@ -148,6 +152,9 @@ def test_a_head_without_an_end_is_a_flaw_when_it_says_what_is_read() -> None:
         "Status: Approved # by ops",
         "status: ~",
         "last updated: 2026-01-01",
+        "tag: till",
+        "environment_url: https://till.example",
+        "supersedes: old.md",
         "# a comment\n\n'title': x",
         "owner: >\n  the team\n  of payments",
         "tags:\n- a\n- b",
@@ -159,6 +166,20 @@ def test_a_head_that_can_be_understood_has_no_flaw(head: str) -> None:
 
     assert flaw(note) is None
     assert [chunk.text for chunk in chunks(note)] == ["Wisdom"]
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("title: x\nStatus: active\nsuperseded-by: ~\ntickets: [1]", ()),
+        ("tag: till", ("tag (`tags`?)",)),
+        ("titel: x\nDate: 2026-01-01\nowner:\n  name: mira\ncomponents: [till]",
+         ("titel (`title`?)", "Date", "owner", "components (`component`?)")),
+        ("enviroment: staging", ("enviroment (`environment`?)",)),
+    ],
+)  # fmt: skip
+def test_keys_that_nobody_reads_are_named_with_the_known_one_that_is_near(head: str, said: tuple[str, ...]) -> None:
+    assert unknown_keys(NoteFile(path="redis.md", text=f"---\n{head}\n---\nWisdom")) == said
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "---\ntitle: x\n---\n", "<!-- only -->", "\u200b"])
