@@ -10,7 +10,7 @@ import click
 from bot.app import App
 from bot.calibration_svg import svg
 from bot.calibration_words import plain, tell
-from bot.commands.common import as_json, err, open_repository, out, repository_option, with_app
+from bot.commands.common import as_json, err, open_repository, out, program, repository_option, with_app
 from bot.curves import curves
 from bot.labelled import labelled
 from bot.node import Look
@@ -43,6 +43,9 @@ def calibrate(app: App, repository: Path, rate: float, picture: Path | None, as_
     known = labelled(app.stores, version, config.environment)
     with Counting(err(), "Asked") as counting:
         made = app.stores.upkeep.calibrate(version, app.book.now(), known, level=rate, told=counting.told)
+    if not made.measured.calibration.notes and not as_json:
+        out().line(f"Nothing to calibrate, as no note can be read: `{program()} memory notes` says where notes belong.")
+        return
     drawn = curves(made.measured)
     if picture:
         picture.write_text(svg(made.measured.calibration, drawn), "utf-8")

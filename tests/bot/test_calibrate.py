@@ -11,6 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from bot.app import App, Choices
+from bot.commands.common import program
 from bot.config import Settings
 from bot.labelled import labelled
 from bot.run import Opening, RunState
@@ -101,6 +102,22 @@ def test_the_picture_says_in_words_what_it_shows(tmp_path: Path, tickets: bool) 
     assert "Questions without an answer that got a note: " in (described.text or "")
     assert any(text.startswith("Recall against") for text in texts) == tickets
     assert any(text.startswith("threshold 0.") for text in texts)
+
+
+@pytest.mark.parametrize(
+    "files", [{}, {f"{FOLDER}/old.md": "---\nstatus: retired\n---\nGone."}], ids=["none", "retired"]
+)
+def test_without_notes_one_sentence_says_what_to_do(tmp_path: Path, files: Mapping[str, str]) -> None:
+    typed = line(tmp_path, files)
+    picture = tmp_path / "scores.svg"
+
+    told = typed.type("memory", "calibrate", *typed.at, "--picture", picture)
+
+    assert (told.exit_code, told.stderr, picture.exists()) == (0, "", False)
+    assert told.stdout == (
+        f"Nothing to calibrate, as no note can be read: `{program()} memory notes` says where notes belong.\n"
+    )
+    assert typed.json("memory", "calibrate", *typed.at)["notes"] == 0
 
 
 def test_with_few_notes_nothing_is_kept_and_that_is_said(tmp_path: Path) -> None:
