@@ -71,7 +71,11 @@ class LazyGroup(click.Group):
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="The operator's ticketsmith.toml.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The operator's ticketsmith.toml, else in ~/.config/ticketsmith/.",
+)
 @click.version_option(package_name="ticketsmith")
 @click.pass_context
 def ticketsmith(ctx: click.Context, config: Path | None) -> None:

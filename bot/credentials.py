@@ -20,18 +20,20 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 class NoApp(WrongInput):
     """There is no GitHub App here ({path} is missing): make one by `ticketsmith app create`, or name yours by `id`,
-    `key` and `webhook_secrets` in the table [app] of the configuration.
+    `key` and `webhook_secrets` in the table [app] of the operator's ticketsmith.toml.
     """
 
 
 class NoKey(WrongInput):
-    """The private key of the GitHub App is missing: name its file as `key` in the table [app] of the configuration."""
+    """The private key of the GitHub App is missing: name its file as `key` in the table [app] of the operator's
+    ticketsmith.toml.
+    """
 
 
 class NoSecret(WrongInput):
     """There is no secret for webhooks, so nothing that arrives could be trusted: put the one that the App has on GitHub
-    into a file, one a line, name it as `webhook_secrets` in the table [app], or set the variable that
-    `webhook_secret_variable` names.
+    into a file, one a line, name it as `webhook_secrets` in the table [app] of the operator's ticketsmith.toml, or set
+    the variable that `webhook_secret_variable` names there.
     """
 
 

@@ -44,7 +44,7 @@ class WrongSetting(WrongInput):
 
 class NoHome(WrongInput):
     """Nothing can be kept in {home}, because {file} is no folder: move it away, or name another folder as `home` in the
-    operator's configuration or by TICKETSMITH_HOME.
+    operator's ticketsmith.toml or by TICKETSMITH_HOME.
     """
 
 
@@ -179,8 +179,8 @@ class NoProgram(WrongInput):
 
 
 class VariableNotSet(WrongInput):
-    """The variable {variable}, which [program] names for the agent's program, has no value here: set it, or take its
-    name out of ticketsmith.toml.
+    """The variable {variable} of the agent's program has no value here: set it, or take its name out of the table
+    [program] of the operator's ticketsmith.toml.
     """
 
 

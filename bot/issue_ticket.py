@@ -21,7 +21,9 @@ _ADDRESS: Final = re.compile(
 
 
 class OtherGitHub(WrongInput):
-    """{address} is no issue at {web}: for Enterprise set `base_url` in the table [app]."""
+    """{address} is no issue at {web}: for Enterprise set `base_url` in the table [app] of the operator's
+    ticketsmith.toml.
+    """
 
 
 class IsPullRequest(WrongInput):

@@ -39,7 +39,7 @@ _BACKLOG: Final = 2_048  # connections that wait to be accepted
 
 class AddressTaken(WrongInput):
     """The server cannot listen at {address}:{port} ({reason}): end what listens there, or set `address` and `port` in
-    the table [app].
+    the table [app] of the operator's ticketsmith.toml.
     """
 
 

@@ -30,7 +30,8 @@ _FORM: Final = 1  # of what is kept; another number makes everything anew
 _TOLD_AT_MOST: Final = 400  # characters of what a failed step printed
 _HOSTS_TOLD: Final = 5
 _NO_HOSTS: Final = (
-    "no host is named for it: list those of your registries as `hosts` under [install] in ticketsmith.toml"
+    "no host is named for it: list those of your registries as `hosts` under [install] in the operator's "
+    "ticketsmith.toml"
 )
 _TOO_WEAK: Final = "only the sandbox bubblewrap can open the network to single hosts"
 

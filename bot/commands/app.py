@@ -18,7 +18,9 @@ from bot.node import Look
 
 
 class AppThere(WrongInput):
-    """{path} holds an App already: take it away, or name another file as `credentials` in the table [app]."""
+    """{path} holds an App already: take it away, or name another file as `credentials` in the table [app] of the
+    operator's ticketsmith.toml.
+    """
 
 
 @click.group(short_help="Make the GitHub App.")
@@ -37,7 +39,7 @@ def create_app(ctx: click.Context, url: str, name: str, organization: str, code:
     """Make a GitHub App, and keep its id, key and secret in a file that only you can read.
 
     Your browser shows what GitHub is asked for; GitHub asks you once more. For Enterprise set `base_url` in the table
-    [app] first.
+    [app] of the operator's ticketsmith.toml first.
     """
     settings = read_settings(os.environ, ctx.find_root().obj).app
     if settings.credentials.exists():

@@ -49,12 +49,12 @@ class Model:
 
 class UnknownPrice(StageError):
     """Nobody knows what {model} costs, so that no limit of money could hold. Set its price in US dollars for a million
-    tokens, 0 where it costs nothing: in ticketsmith.toml, [prices."{model}"], input = …, output = …."""
+    tokens, 0 where it costs nothing: in the operator's ticketsmith.toml, [prices."{model}"], input = …, output = …."""
 
 
 class NoModel(StageError):
-    """No model is configured. Set `model` in ticketsmith.toml or TICKETSMITH_MODEL, such as openai/gpt-5, or take the
-    embedded one, offline/repair."""
+    """No model is configured. Set `model` in the operator's ticketsmith.toml or TICKETSMITH_MODEL, such as
+    openai/gpt-5, or take the embedded one, offline/repair."""
 
 
 def listed(name: str, catalogue: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:

@@ -97,11 +97,10 @@ class ProgramAgent(Agent):
 
 
 def _closed_to(ran: Ran) -> str:
-    return (
-        f" (it asked for {', '.join(ran.refused[:_HOSTS_TOLD])}, which [program] hosts does not name)"
-        if ran.refused
-        else ""
-    )
+    if not ran.refused:
+        return ""
+    hosts = ", ".join(ran.refused[:_HOSTS_TOLD])
+    return f" (it asked for {hosts}, which `hosts` under [program] in the operator's ticketsmith.toml do not name)"
 
 
 def _absorb(workspace: Workspace) -> None:

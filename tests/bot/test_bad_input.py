@@ -288,7 +288,7 @@ def test_a_home_that_is_a_file_is_told_with_the_way_out(typed: Line, tmp_path: P
     assert done.exit_code == UNUSABLE
     assert complaint(done) == (
         f"Nothing can be kept in {file / below}, because {file} is no folder: move it away, or name another folder as "
-        "`home` in the operator's configuration or by TICKETSMITH_HOME."
+        "`home` in the operator's ticketsmith.toml or by TICKETSMITH_HOME."
     )
 
 

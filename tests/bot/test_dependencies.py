@@ -69,7 +69,7 @@ def test_r44_a_run_whose_install_is_not_open_waits_with_the_way_out(tmp_path: Pa
 
     assert run.state is RunState.PARKED
     assert "no host is named for it: list those of your registries" in run.park_reason
-    assert "[install] in ticketsmith.toml" in run.park_reason
+    assert "[install] in the operator's ticketsmith.toml" in run.park_reason
 
 
 def test_lock_files_that_nobody_opened_a_registry_for_are_told_and_no_hindrance(tmp_path: Path) -> None:

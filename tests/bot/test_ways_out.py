@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bot.errors import AlreadyOpen, NothingToRetry, NotPublished, RunError, RunIsOver
+from bot.commands.app import AppThere
+from bot.credentials import NoApp, NoKey, NoSecret
+from bot.errors import AlreadyOpen, NothingToRetry, NotPublished, RunError, RunIsOver, VariableNotSet
+from bot.issue_ticket import OtherGitHub
 from bot.leaving import sentence
 from bot.run import RunState
+from bot.serving import AddressTaken
+from memory.errors import Told
 from stages.errors import DoesNotFit, ParkCause, UnreadableAnswer
 from stages.prompt import EntryPoint, MarkerForgery
 from stages.repository import BadBranchName, BranchTaken
 from stages.reproducing import NotShown
 from stages.workspace import Workspace
 from tests.bot.kit import TICKET, Act, Script, bed, silent, told
+from tests.test_architecture import SOURCES, module_name
 
 PRINTED = "E   Click [here](https://evil.example) now\nTotal: 1 failed"
 
@@ -31,6 +40,31 @@ PRINTED = "E   Click [here](https://evil.example) now\nTotal: 1 failed"
 def test_what_cannot_be_done_is_told_with_the_commands_that_can(error: RunError, ways: list[str]) -> None:
     for way in ways:
         assert way in sentence(error)
+
+
+def sentences() -> Iterator[str]:
+    """Every text in the program that could be shown, with values left out; not of the module about that one file."""
+    for path in SOURCES:
+        if module_name(path) == "bot.config":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield " ".join(node.value.split())
+
+
+def test_whoever_is_sent_to_a_file_of_settings_is_told_whose_it_is() -> None:
+    named = [text for text in sentences() if "ticketsmith.toml" in text and " " in text]
+    unclear = [text for text in named if re.search(r"(?<!operator's )(?<!\.github/)ticketsmith\.toml", text)]
+
+    assert len(named) > 10
+    assert unclear == []
+
+
+@pytest.mark.parametrize("error", [NoApp, NoKey, NoSecret, AddressTaken, AppThere, OtherGitHub, VariableNotSet])
+def test_whoever_is_sent_to_a_table_of_settings_is_told_whose_file_it_is_in(error: type[Told]) -> None:
+    assert "of the operator's ticketsmith.toml" in " ".join((error.__doc__ or "").split())
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def test_without_a_host_nothing_is_installed_and_the_way_out_is_told(world: Worl
     base = world.base({"lock": "1"})
     closed = world.installer(hosts=())
 
-    with pytest.raises(Parked, match=r"no host is named.*\[install\] in ticketsmith\.toml"):
+    with pytest.raises(Parked, match=r"no host is named.*\[install\] in the operator's ticketsmith\.toml"):
         closed.install(base, [world.step()])
     left_out = closed.install(base, [world.step(detected=True)])
 
