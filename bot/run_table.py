@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from bot.run import Run, RunState
 from bot.terminal import Terminal
-from bot.wording import money
+from bot.wording import money, short
 
 _RUN: Final = TypeAdapter(Any)
 
@@ -39,9 +39,5 @@ def _row(run: Run) -> tuple[str, ...]:
     waits = f" ({run.park_cause.value})" if run.state is RunState.PARKED and run.park_cause else ""
     state = run.outcome if run.state is RunState.ENDED and run.outcome else run.state.value
     cost = money(run.spent.money)
-    return (run.id, state + waits, run.ticket.id, _short(run.ticket.title), str(run.attempt), cost,
+    return (run.id, state + waits, run.ticket.id, short(run.ticket.title), str(run.attempt), cost,
             f"{run.created:%Y-%m-%d %H:%M}")  # fmt: skip
-
-
-def _short(title: str, at_most: int = 60) -> str:
-    return title if len(title) <= at_most else f"{title[: at_most - 3]}..."

@@ -12,7 +12,7 @@ from bot.node import Look, Node, lines_of, node
 from bot.record import RunRecord
 from bot.run import Run, RunState
 from bot.telling import Talk, conversation, prompt, tell
-from bot.wording import count, duration, money
+from bot.wording import count, duration, money, short
 from stages.journal import ModelAnswered, ModelSaid, ToolUsed
 
 WHAT_FOR: Final = {
@@ -33,6 +33,8 @@ WHAT_FOR: Final = {
     "end": "how it ended",
 }
 
+_TITLE_AT_MOST: Final = 200  # characters
+
 
 @dataclass
 class _Stage:
@@ -50,7 +52,7 @@ class _Stage:
 def story(record: RunRecord, *, verbose: bool = False) -> Node:
     """The run as a tree: its outcome and cost, then each step in order, then what can be done next.
 
-    Without `verbose`, the bodies of prompts are cut to their first line and tool calls to counts.
+    Without `verbose`, the bodies of prompts are cut to their first line, tool calls to counts, and a long title.
     """
     run = record.run
     stages = _stages(record)
@@ -59,7 +61,9 @@ def story(record: RunRecord, *, verbose: bool = False) -> Node:
         _stage(number, stage, run, before, verbose=verbose, several=several)
         for number, (stage, before) in enumerate(zip(stages, _prompts_before(stages), strict=True), 1)
     )
-    return Node(text=title(run), look=Look.HEAD, below=(*_about(run), *told, *_unread(record), *_next(run)))
+    return Node(
+        text=title(run), look=Look.HEAD, below=(*_about(run, verbose=verbose), *told, *_unread(record), *_next(run))
+    )
 
 
 def title(run: Run) -> str:
@@ -77,10 +81,10 @@ def title(run: Run) -> str:
     return " · ".join(parts)
 
 
-def _about(run: Run) -> Iterator[Node]:
+def _about(run: Run, *, verbose: bool) -> Iterator[Node]:
     ticket = run.ticket
     by = f" by {ticket.author}" if ticket.author else ""
-    yield node(f"Ticket {ticket.id}{by}: {ticket.title}")
+    yield node(f"Ticket {ticket.id}{by}: {ticket.title if verbose else short(ticket.title, _TITLE_AT_MOST)}")
     version = "not pinned yet" if run.memory_version is None else f"version {run.memory_version}"
     yield node(
         f"Repository {run.scope.repository} at {run.base[:12]} · model {run.model or 'none'} · memory {version} · "

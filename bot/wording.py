@@ -1,4 +1,4 @@
-"""Figures, times and lists in words."""
+"""Figures, times, lists and long texts in a few words."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from memory.text import count
 
-__all__ = ["LISTED_AT_MOST", "count", "duration", "listed", "money"]
+__all__ = ["LISTED_AT_MOST", "count", "duration", "listed", "money", "short"]
 
 LISTED_AT_MOST = 5
+_SHORT_AT_MOST = 60  # characters
 
 
 def money(dollars: float) -> str:
@@ -30,3 +31,8 @@ def listed(items: Sequence[str], at_most: int = LISTED_AT_MOST) -> str:
     """The first ones, and how many more there are."""
     more = f", +{len(items) - at_most}" if len(items) > at_most else ""
     return ", ".join(items[:at_most]) + more
+
+
+def short(text: str, at_most: int = _SHORT_AT_MOST) -> str:
+    """A text that shares its line with others, such as a title: its beginning, where it is long."""
+    return text if len(text) <= at_most else f"{text[: at_most - 3]}..."

@@ -14,6 +14,7 @@ from bot.exits import INTERRUPTED
 from bot.node import Look
 from bot.run import Run, RunState
 from bot.run_table import runs_json, show_runs
+from bot.wording import short
 
 if TYPE_CHECKING:
     from bot.app import App
@@ -154,7 +155,7 @@ def work(app: App, run: Run) -> None:
     from bot.progress import Progress
 
     with Progress(err()) as progress:
-        progress.note(f"run {run.id} · {run.ticket.title} · base {run.base[:7]}", Look.HEAD)
+        progress.note(f"run {run.id} · {short(run.ticket.title)} · base {run.base[:7]}", Look.HEAD)
         try:
             run = app.pursue(run, progress)
         except KeyboardInterrupt:

@@ -162,6 +162,21 @@ def test_a_note_whose_head_cannot_be_understood_is_named_with_its_line(tmp_path:
     assert typed.json("memory", "why", typed.ticket, *typed.at)["notes_not_read"] == [told]
 
 
+def test_a_title_of_thousands_of_characters_is_cut_wherever_people_read_it_in_a_line(tmp_path: Path) -> None:
+    typed = line(tmp_path)
+    typed.ticket.write_text(f"# The price is wrong {'x' * 50_000}\n\nprice.txt says 1, we agreed on 3.\n")
+
+    worked = typed.fix()
+    listed = typed.type("runs", "list")
+    (run,) = typed.runs()
+    shown = typed.type("runs", "show", run["id"])
+
+    for told in (worked.stderr, worked.stdout, listed.stdout, shown.stdout):
+        assert "x" * 200 not in told
+    assert "The price is wrong xxx" in worked.stderr
+    assert f"The price is wrong {'x' * 50_000}" == run["ticket"]["title"]
+
+
 def test_keys_in_the_head_of_a_note_that_nobody_reads_are_named(tmp_path: Path) -> None:
     head = "---\ntitle: Mugs\ntag: till\nowner: ops\n---\nA mug costs 3.\n"
     typed = line(tmp_path, {".github/ticketsmith/notes/mugs.md": head})
