@@ -15,9 +15,9 @@ _NOTES_AT_MOST = 20_000
 
 
 def default_commit(repository: Repository) -> CommitId:
-    """The tip of the default branch; what is checked out where there is none."""
-    branch = repository.default_branch
-    return repository.resolve(None if branch == "HEAD" else branch)
+    """The tip of the default branch at this moment; what is checked out where there is none."""
+    branch, tip = repository.default
+    return tip or repository.resolve(None if branch == "HEAD" else branch)
 
 
 def read_config(repository: Repository, commit: CommitId) -> RepositoryConfig:

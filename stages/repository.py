@@ -49,6 +49,8 @@ __all__ = [
 
 
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@~^-]{0,199}")
+_TIPS = "--format=%(refname) %(objectname) %(symref)"
+_MAIN_OF_ORIGIN = "refs/remotes/origin/HEAD"
 _RUNS_A_PROGRAM = r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver)$"
 _ORIGINS_AT_MOST = 8  # clones of clones
 
@@ -125,14 +127,22 @@ class Repository:
     @property
     def default_branch(self) -> str:
         """What `origin` calls its main branch, else the only branch, else `main` or `master`, else what HEAD names."""
-        remote = self._git.line("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
-        if remote:
-            return remote.removeprefix("origin/")
-        branches = (self._git.line("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads") or "").split("\n")
-        if len(branches) == 1 and branches[0]:
-            return branches[0]
-        known = [name for name in ("main", "master") if name in branches]
-        return known[0] if known else self._git.line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
+        return self.default[0]
+
+    @property
+    def default(self) -> tuple[str, CommitId | None]:
+        """The default branch, and its tip at this moment, here or else at `origin`; None where it has none."""
+        told = self._git.line("for-each-ref", _TIPS, "refs/heads", _MAIN_OF_ORIGIN)
+        refs = (line.split(" ") for line in told.split("\n")) if told else ()
+        tips = {name: (CommitId(tip), target) for name, tip, target in refs}
+        at_origin, target = tips.pop(_MAIN_OF_ORIGIN, (None, ""))
+        heads = {name.removeprefix("refs/heads/"): tip for name, (tip, _) in tips.items()}
+        if target:
+            branch = target.removeprefix("refs/remotes/").removeprefix("origin/")
+            return branch, heads.get(branch, at_origin)
+        known = heads if len(heads) == 1 else [name for name in ("main", "master") if name in heads]
+        branch = next(iter(known), "") or self._git.line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
+        return branch, heads.get(branch)
 
     @property
     def detached(self) -> bool:

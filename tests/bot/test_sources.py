@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +15,11 @@ from memory.scrub import Scrubber
 from memory.store import MemoryStore
 from memory.types import MemoryVersion, Scope, Sources
 from stages.errors import Refused
+from stages.git import Git, Said
 from stages.repository import READ_AT_MOST, Repository
 from tests.empty_database import lay_empty
 from tests.memory.store_kit import AT, AUTHOR, SHOP
-from tests.stages.repositories import commit, make
+from tests.stages.repositories import commit, git, make
 
 NOTES = ".github/ticketsmith/notes"
 FILES = {
@@ -52,6 +54,31 @@ def memory(tmp_path: Path) -> Memory:
 def looked(memory: MemoryStore, repository: Repository, notes: str = NOTES) -> MemoryVersion:
     config = RepositoryConfig(notes=notes)
     return fresh(memory, SHOP, repository, default_commit(repository), config, AT)
+
+
+@pytest.mark.parametrize("at_origin", [False, True])
+def test_the_default_commit_is_the_newest_at_each_moment_and_takes_one_process(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, at_origin: bool
+) -> None:
+    first = repository.resolve()
+    if at_origin:  # as in a mirror, which has no branch of its own
+        git(repository.folder, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+        git(repository.folder, "update-ref", "refs/remotes/origin/trunk", first)
+    verbs, run = list[str](), Git._execute
+
+    def counted(self: Git, verb: str, *more: Any) -> Said:
+        verbs.append(verb)
+        return run(self, verb, *more)
+
+    monkeypatch.setattr(Git, "_execute", counted)
+    before, asked = default_commit(repository), len(verbs)
+    monkeypatch.undo()
+    second = commit(repository.folder, {"src/cart.py": "TAX = 20\n"})
+    if at_origin:
+        git(repository.folder, "update-ref", "refs/remotes/origin/trunk", second)
+
+    assert (before, asked) == (first, 1)
+    assert default_commit(repository) == second
 
 
 def test_all_notes_and_rules_are_read(repository: Repository) -> None:

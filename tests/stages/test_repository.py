@@ -310,6 +310,32 @@ def test_the_only_branch_is_the_default_branch(tmp_path: Path) -> None:
     assert repository.default_branch == "trunk"
 
 
+@pytest.mark.parametrize("name", ["größe", "a\u2028b", "a\x85b", "x" * 200])
+def test_the_only_branch_may_have_any_name_that_git_takes(tmp_path: Path, name: str) -> None:
+    repository = make(tmp_path / "repository")
+    git(repository.folder, "branch", "-m", name)
+
+    assert repository.default == (name, repository.resolve())
+
+
+def test_a_default_branch_of_origin_that_is_gone_is_none(tmp_path: Path) -> None:
+    repository = make(tmp_path / "repository")
+    git(repository.folder, "branch", "topic")
+    git(repository.folder, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone")
+
+    assert repository.default == ("main", repository.resolve())
+
+
+def test_a_branch_here_goes_before_the_one_of_origin(tmp_path: Path) -> None:
+    repository = make(tmp_path / "repository")
+    begun = repository.resolve()
+    git(repository.folder, "update-ref", "refs/remotes/origin/main", begun)
+    git(repository.folder, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    newer = commit(repository.folder, {"new.py": ""})
+
+    assert repository.default == ("main", newer)
+
+
 def test_without_a_known_name_the_branch_that_is_checked_out_is_the_default(tmp_path: Path) -> None:
     repository = make(tmp_path / "repository")
     git(repository.folder, "branch", "-m", "trunk")
