@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from bot import decisions, facts
+from bot import decisions, facts, witness
 from bot.baseline import Baseline
 from bot.bench import Bench
 from bot.conclusion import Conclusion, End
@@ -183,12 +183,12 @@ class Attempts:
                 workspace.apply(patch)
                 said = self._pursuit.ask(Review, EntryPoint.REVIEW, given, workspace=workspace, version=self._version)
                 found_true = evaluated(said, case, workspace, stopped=self._bench.stopped)
-                self._pursuit.tell(*facts.findings(found_true))
+                self._pursuit.tell(*witness.findings(found_true))
                 return found_true
 
             findings = self._pursuit.once("review", _FINDINGS, lambda: self._findings(ask), attempt=number)
             verdict = decide(report, findings)
-        self._pursuit.tell(facts.judged(number, verdict, patch, report))
+        self._pursuit.tell(witness.judged(number, verdict, patch, report))
         return verdict
 
     def _findings(self, ask: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
@@ -253,8 +253,8 @@ class Attempts:
 def _checked_by(report: GateReport) -> tuple[facts.Checked, ...]:
     """What the gate ran."""
     on = f"attempt {report.attempt}"
-    shown = (facts.checked(report.reproduction, f"{on}, the reproduction"),) if report.reproduction else ()
-    return (*shown, *(facts.checked(one, on) for one in report.checks))
+    shown = (witness.checked(report.reproduction, f"{on}, the reproduction"),) if report.reproduction else ()
+    return (*shown, *(witness.checked(one, on) for one in report.checks))
 
 
 def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:
@@ -273,5 +273,5 @@ def seen_of(report: GateReport, passed: Passed) -> tuple[str, ...]:
             if report.changed_lines
             else ()
         ),
-        *facts.noticed(report),
+        *witness.noticed(report),
     )

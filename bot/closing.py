@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot import facts
+from bot import witness
 from bot.journal import RunJournal
 from bot.run import Run, RunState
 from bot.stores import Stores
@@ -20,7 +20,7 @@ def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = N
     """Learn, then write it into the run's own record. Doing it again is harmless."""
     recorded = learn(stores, ending)
     lesson = recorded.lesson
-    told = facts.ended(
+    told = witness.ended(
         ending,
         version=recorded.version.number,
         lesson=lesson,
@@ -31,7 +31,7 @@ def write_down(stores: Stores, ending: RunEnding, journal: RunJournal | None = N
         journal.at("end")
     journal.record(told)
     if ending.final:
-        stores.runs.set_state(ending.run, RunState.ENDED, outcome=facts.outcome_of(ending.ending))
+        stores.runs.set_state(ending.run, RunState.ENDED, outcome=witness.outcome_of(ending.ending))
     return recorded
 
 

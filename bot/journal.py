@@ -8,7 +8,8 @@ from typing import Final
 
 from bot.book import utc_now
 from bot.events import EventStore
-from bot.facts import Fact, asked
+from bot.facts import Fact
+from bot.witness import asked
 from memory.types import RunId
 from stages.journal import Event
 from stages.prompt import Prompt

@@ -12,11 +12,11 @@ from bot.alone import alone
 from bot.closing import write_down
 from bot.endings import About
 from bot.errors import BeingWorkedOn
-from bot.facts import outcome_of
 from bot.failures import failures_of
 from bot.fix import fix_of
 from bot.pursuit import Pursuit
 from bot.run import Run, RunState
+from bot.witness import outcome_of
 from memory.signature import match
 from memory.types import ErrorSignature, Evidence, Verify, VerifyOutcome
 from stages.diagnosis import Diagnosed

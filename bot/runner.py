@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from bot import decisions, facts
+from bot import decisions, facts, witness
 from bot.alert import asking_of, both, signatures_of_red, view_of
 from bot.attempts import Attempts, Found
 from bot.baseline import Baseline
@@ -141,7 +141,7 @@ class Runner:
 
     def _take_baseline(self, workspace: Workspace) -> Baseline:
         taken = self._bench.baseline(workspace)
-        self._pursuit.tell(*(facts.checked(report, "the base commit") for report in taken.reports))
+        self._pursuit.tell(*(witness.checked(report, "the base commit") for report in taken.reports))
         self._pursuit.tell(*(facts.Decided(what="a check is left out", because=why) for why in taken.left_out))
         early = "a check ends early on the base commit"
         self._pursuit.tell(*(facts.Decided(what=early, because=why) for why in taken.early))
@@ -231,13 +231,13 @@ class Runner:
 
     def _asked_for_cause(self, given: DiagnosisGiven, workspace: Workspace, version: MemoryVersion) -> Diagnosed:
         diagnosed = self._pursuit.ask(Diagnosis, EntryPoint.DIAGNOSE, given, workspace=workspace, version=version)
-        self._pursuit.tell(facts.found(diagnosed))
+        self._pursuit.tell(witness.found(diagnosed))
         return diagnosed
 
     def _reproduce(self, workspace: Workspace, reproduction: Reproduction) -> CheckReport:
         workspace.reset()
         report = self._bench.reproduce(workspace, reproduction, at_base=True)
-        self._pursuit.tell(facts.checked(report, "the base commit, the reproduction"))
+        self._pursuit.tell(witness.checked(report, "the base commit, the reproduction"))
         return report
 
     def _with_signature_of(self, red: CheckReport, reproduction: Reproduction, case: Case) -> Case:

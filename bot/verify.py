@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot import facts
+from bot import facts, witness
 from bot.alert import asking_of, both, signatures_of, signatures_of_red, view_of
 from bot.baseline import Baseline
 from bot.bench import Bench, cleaned
@@ -87,7 +87,7 @@ class Verifier:
         shown = self._bench.reproduce(workspace, fix.reproduction)
         asked = shown if named == fix.reproduction.test else self._run(workspace, case, named)
         where = f"the merged commit {commit[:7]}"
-        self._pursuit.tell(*(facts.checked(report, where) for report in (*now.reports, asked, shown)))
+        self._pursuit.tell(*(witness.checked(report, where) for report in (*now.reports, asked, shown)))
         was_red = {test for report in fix.before.reports for test in report.failing}
         red = _newly_red(fix.before, now) or tuple(test for test in asked.failing if test not in was_red)
         if shows_red(shown, fix.reproduction.test):

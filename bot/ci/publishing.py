@@ -28,7 +28,6 @@ from bot.course.outcomes import is_ending
 from bot.course.parking import parking_of
 from bot.course.texts import Now
 from bot.errors import BotError
-from bot.facts import outcome_of
 from bot.forge.github import Forge
 from bot.job import JobKind, NewJob
 from bot.log import Log
@@ -37,6 +36,7 @@ from bot.repository_config import policy_of
 from bot.run import Run, RunState
 from bot.sources import default_commit, read_config
 from bot.verify import QUIET
+from bot.witness import outcome_of
 from memory.errors import Told
 from memory.log import merged, restore
 from memory.types import CommitId, EndingKind, Verify, VerifyOutcome

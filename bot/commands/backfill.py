@@ -18,9 +18,9 @@ from bot.commands.common import as_json, open_repository, out, repository_option
 from bot.course.store import CourseStore
 from bot.credentials import app_id, bot_id, private_key
 from bot.errors import WrongInput
-from bot.facts import outcome_of
 from bot.forge.github import Forge
 from bot.forge.types import RepositoryRef
+from bot.witness import outcome_of
 from bot.wording import count
 from memory.types import Hold, Scope
 from stages.repository import Repository

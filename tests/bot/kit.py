@@ -220,7 +220,7 @@ def endings(app: App, run: Run) -> list[RecordedEnding]:
 
 def told(app: App, run: Run) -> list[str]:
     """The endings in short: `hold: check`, `final drop: budget`."""
-    from bot.facts import outcome_of
+    from bot.witness import outcome_of
 
     return [("final " if one.ending.final else "") + outcome_of(one.ending.ending) for one in endings(app, run)]
 

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 from pydantic import TypeAdapter
 
-from bot import facts
+from bot import witness
 from bot.book import Book
 from bot.events import CHARACTERS_AT_MOST, EventStore
 from bot.facts import KINDS, Asked, Checked, Decided, Ended, Fact, Found, Judged, NoteRead, Summarised
@@ -224,7 +224,7 @@ def test_a_report_becomes_its_figures() -> None:
         level="landlock",
     )
 
-    assert facts.checked(report, "the base commit") == Checked(
+    assert witness.checked(report, "the base commit") == Checked(
         check=CheckId("pytest"),
         on="the base commit",
         exit_status=1,
@@ -240,8 +240,8 @@ def test_a_report_becomes_its_figures() -> None:
 def test_a_verdict_is_kept_with_its_patch() -> None:
     held = Held(cause=HoldCause.CHECK, failing=(CheckId("t.py::t"),), exit_status=1, why=("t.py::t is red.",))
 
-    refused = facts.judged(1, held, PATCH)
-    passed = facts.judged(2, Passed(fixed=(CheckId("t.py::t"),)), PATCH)
+    refused = witness.judged(1, held, PATCH)
+    passed = witness.judged(2, Passed(fixed=(CheckId("t.py::t"),)), PATCH)
 
     assert (refused.cause, refused.exit_status, refused.why) == ("check", 1, ("t.py::t is red.",))
     assert (passed.cause, passed.fixed) == ("", ("t.py::t",))
@@ -275,7 +275,7 @@ def run_ending(ending: Ending, evidence: Evidence = Evidence.NONE) -> RunEnding:
     ],
 )
 def test_an_ending_has_an_outcome_in_words(ending: Ending, outcome: str) -> None:
-    assert facts.outcome_of(ending) == outcome
+    assert witness.outcome_of(ending) == outcome
 
 
 def test_an_ending_is_kept_with_its_lesson() -> None:
@@ -295,8 +295,8 @@ def test_an_ending_is_kept_with_its_lesson() -> None:
         last_seen=MORNING,
     )
 
-    taught = facts.ended(ending, version=4, lesson=lesson, lines=("hold",))
-    silent = facts.ended(run_ending(Drop(cause=DropCause.STOPPED)), version=4, lesson=None)
+    taught = witness.ended(ending, version=4, lesson=lesson, lines=("hold",))
+    silent = witness.ended(run_ending(Drop(cause=DropCause.STOPPED)), version=4, lesson=None)
 
     assert taught == Ended(
         kind="hold",

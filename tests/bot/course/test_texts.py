@@ -15,9 +15,10 @@ from bot.course.markdown import fenced, plain, quoted
 from bot.course.mode import Mode
 from bot.course.outcomes import is_ending, said
 from bot.course.texts import Now, announced, gate_lines, pull_body, pull_title, status
-from bot.facts import Checked, Judged, outcome_of
+from bot.facts import Checked, Judged
 from bot.forge.types import Account, AccountKind, RepositoryRef
 from bot.run import Run, RunState
+from bot.witness import outcome_of
 from memory.types import (
     CheckId,
     CommitId,
