@@ -138,7 +138,7 @@ def _sections(blocks: Sequence[_Block], title: str, capacity: int) -> list[_Sect
 
 
 def _headed(path: tuple[str, ...], pieces: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    return [("#" * min(len(path), 3) + " " + path[-1],), *pieces]
+    return [(f"{'#' * min(len(path), 3)} {path[-1]}".rstrip(),), *pieces]
 
 
 def _by_heading(blocks: Sequence[_Block], title: str) -> Iterator[tuple[tuple[str, ...], str, list[_Block]]]:

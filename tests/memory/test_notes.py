@@ -268,6 +268,13 @@ def test_whatever_a_note_holds_its_chunks_fit_and_are_folded(text: str, path: st
         assert fold(chunk.heading) in ([chunk.heading], [])
 
 
+def test_an_empty_heading_leaves_no_blank_at_the_end_of_its_line() -> None:
+    texts = [chunk.text for chunk in of(f"0\n#\n0\n{'x' * 950}", path="0")]
+
+    assert texts[0] == "0\n\n##\n\n0"
+    assert ["\n".join(fold(text)) for text in texts] == texts
+
+
 def test_a_list_that_is_broken_where_an_empty_line_stood_has_no_chunk_that_ends_with_it() -> None:
     texts = [chunk.text for chunk in of("- first\n" + "word " * 300 + "\n\n- " + "last " * 100, path="a.md")]
 
