@@ -51,7 +51,13 @@ class Bench:
     def workspace(self, commit: CommitId | None = None) -> Workspace:
         """A fresh clone of the base, or of another commit."""
         name = f"{self.run.id}-work" if commit is None else f"{self.run.id}-merged"
-        return self.workspaces.make(self.repository, commit or self.run.base, name, checks=self.config.checks or None)
+        return self.workspaces.make(
+            self.repository,
+            commit or self.run.base,
+            name,
+            checks=self.config.checks or None,
+            services=self.config.services,
+        )
 
     @property
     def gate_name(self) -> str:

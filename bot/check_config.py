@@ -23,9 +23,14 @@ _KINDS: Final = {"junit": CheckKind.JUNIT, "jest": CheckKind.JEST}  # files of r
 _OUTPUTS: Final = {"go": CheckKind.GO, "cargo": CheckKind.CARGO}
 
 
-def read_checks(checks: TomlTable, services: TomlTable) -> tuple[Check, ...]:
+def read_services(services: TomlTable) -> tuple[Service, ...]:
+    """The services that are configured, which run beside checks."""
+    return tuple(_service(name, table) for name, table in services.tables(_NAME, _NAMES).items())
+
+
+def read_checks(checks: TomlTable, services: Iterable[Service]) -> tuple[Check, ...]:
     """The checks that are configured, each with the services that run beside it: all, unless it names some."""
-    known = {name: _service(name, table) for name, table in services.tables(_NAME, _NAMES).items()}
+    known = {service.name: service for service in services}
     return tuple(_check(name, table, known) for name, table in checks.tables(_NAME, _NAMES).items())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from glob import escape
 from typing import Final
 
-from bot.check_config import folder_of, read_checks
+from bot.check_config import folder_of, read_checks, read_services
 from bot.config import ATTEMPTS_AT_MOST
 from bot.errors import ConfigUnreadable
 from bot.install_config import read_install
@@ -16,7 +16,7 @@ from memory.calibration import AUTO
 from memory.rules import RuleName
 from stages.installs import Install
 from stages.policy import Policy
-from stages.report import Check
+from stages.report import Check, Service
 
 PATH: Final = ".github/ticketsmith.toml"
 TUNING: Final = ".github/ticketsmith/tuning.md"
@@ -47,14 +47,16 @@ class MemoryConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryConfig:
-    """What the maintainers decided. No checks means: detect them. `python` is a name, or a path in the
-    repository, "" for the default.
+    """What the maintainers decided. No checks means: detect them, with all `services` beside each.
+
+    `python` is a name, or a path in the repository, "" for the default.
 
     `protected` are patterns added to those that are always protected; none can be taken away here. `install` is None
     where lock files say what is to be installed.
     """
 
     checks: tuple[Check, ...] = ()
+    services: tuple[Service, ...] = ()
     python: str = ""
     notes: str = NOTES
     environment: str = ""
@@ -71,9 +73,11 @@ def read_repository_config(data: bytes | None, source: str = PATH) -> Repository
     Raises ConfigUnreadable, ConfigBroken, UnknownSetting and WrongSetting.
     """
     table = TomlTable(parse_toml(_text(data or b"", source), source), source=source)
-    checks, services, size, memory = (table.table(key) for key in ("checks", "services", "size", "memory"))
+    checks, size, memory = (table.table(key) for key in ("checks", "size", "memory"))
+    services = read_services(table.table("services"))
     config = RepositoryConfig(
         checks=read_checks(checks, services),
+        services=services,
         python=_matching(table, "python", _PYTHON, "a name such as python3.12, or a path inside the repository"),
         notes=folder_of(table, "notes") or NOTES,
         environment=_matching(table, "environment", _ENVIRONMENT, "a name of letters, digits, ., _ and -"),

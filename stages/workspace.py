@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ from stages.lending import Lending
 from stages.pace import Pace
 from stages.patch import Patch
 from stages.paths import plain
-from stages.report import Check, CheckReport, Reproduction, file_of
+from stages.report import Check, CheckReport, Reproduction, Service, file_of
 from stages.repository import Repository, UnreadableRepository
 from stages.sandbox import remove
 from stages.tests_of_commands import alone
@@ -231,9 +232,16 @@ class Workspaces:
         self._runner, self._installed = runner, installed
 
     def make(
-        self, repository: Repository, commit: CommitId, name: str, *, checks: tuple[Check, ...] | None = None
+        self,
+        repository: Repository,
+        commit: CommitId,
+        name: str,
+        *,
+        checks: tuple[Check, ...] | None = None,
+        services: tuple[Service, ...] = (),
     ) -> Workspace:
-        """A fresh clone of `commit`; one of the same name is replaced. Without `checks` they are detected.
+        """A fresh clone of `commit`; one of the same name is replaced. Without `checks` they are detected, and
+        `services` run beside each.
 
         Raises Refused for a bad name, UnreadableRepository when the commit cannot be read whole.
         """
@@ -245,7 +253,9 @@ class Workspaces:
             raise UnreadableRepository(path=repository.folder, message=error.fields["message"]) from error
         lending = Lending(repository.folder, *self._installed)
         if checks is None:
-            seen = usable(detect(clone.files_at_base(), clone.at_base), self._runner.toolchains, lending.has)
+            shown = detect(clone.files_at_base(), clone.at_base)
+            beside = (replace(check, services=services) for check in shown)
+            seen = usable(beside, self._runner.toolchains, lending.has)
         else:
             seen = Detected(checks=checks)
         return Workspace(clone, seen, self._runner, self._pace, lending)

@@ -31,6 +31,7 @@ VALUES: Final = {"engine_url": "sqlite:////x", "workers": "3",
 }  # fmt: skip
 EXAMPLES: Final = {
     "checks": '[checks.lint]\ncommand = ["lint"]\nfolder = "src"\ntimeout_seconds = 9\n[checks.unit]\npytest = []\n',
+    "services": '[services.db]\ncommand = ["db"]\n',
     "size": "[size]\nfiles = 1\nlines = 2\nbytes = 3\n",
     "protected": 'protected = ["*.sql"]\n',
     "attempts": "attempts = 2\n",

@@ -73,6 +73,12 @@ def test_every_kind_of_check_and_service_is_read() -> None:
     )
 
 
+def test_services_without_any_check_are_kept_for_those_that_are_seen() -> None:
+    config = read_repository_config(WHOLE.split(b"[checks.web]")[0])
+
+    assert (config.checks, config.services) == ((), (DB, MAIL))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

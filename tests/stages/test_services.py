@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from memory.types import CheckId
+from stages.detection import PYTEST
 from stages.errors import ParkCause, Parked
 from stages.report import Check, CheckKind, CheckReport, Service
 from stages.sandbox import Level, Sandbox
 from stages.sandbox.landlock import Landlock
-from tests.stages.repositories import checks, put
+from stages.workspace import Workspaces
+from tests.stages.repositories import checks, make, put
 from tests.stages.sandbox.ways import Way, usable
 
 SERVER = """
@@ -29,6 +31,10 @@ import urllib.request
 def test_it_answers():
     assert urllib.request.urlopen("http://127.0.0.1:{port}/").read() == b"hello"
 """
+
+
+def asking(port: int) -> str:
+    return ASKS.replace("{port}", str(port))
 
 
 def free_port() -> int:
@@ -47,8 +53,8 @@ def check(*services: Service, kind: CheckKind = CheckKind.PYTEST, arguments: tup
 
 
 def run(folder: Path, given: Check, port: int, sandbox: Sandbox | None = None) -> CheckReport:
-    files = {"services/server.py": SERVER, "services/dies.py": "raise SystemExit(3)", "test_a.py": ASKS}
-    put(folder / "tree", {path: text.replace("{port}", str(port)) for path, text in files.items()})
+    files = {"services/server.py": SERVER, "services/dies.py": "raise SystemExit(3)", "test_a.py": asking(port)}
+    put(folder / "tree", files)
     return checks(sandbox).run(given, folder / "tree")
 
 
@@ -69,6 +75,17 @@ def test_behind_walls_the_service_is_in_the_same_network_and_nobody_else_is(tmp_
     report = run(tmp_path, check(serving(port)), port, walled)
 
     assert report.passed, report.output
+
+
+def test_a_service_runs_beside_checks_that_are_only_seen_in_the_tree(tmp_path: Path) -> None:
+    port = free_port()
+    repository = make(tmp_path / "repository", {"services/server.py": SERVER, "test_a.py": asking(port)})
+    spaces = Workspaces(tmp_path / "work", checks())
+
+    space = spaces.make(repository, repository.resolve(), "one", services=(serving(port),))
+
+    assert [check.services for check in space.checks] == [(serving(port),)]
+    assert space.run(PYTEST).passed
 
 
 def test_without_its_service_the_same_test_fails(tmp_path: Path) -> None:
