@@ -16,6 +16,7 @@ from stages.report import Check, CheckKind
 
 _SYSTEM: Final = Path("/usr")  # every command sees it
 _OF_A_PREFIX: Final = ("bin", "lib", "lib64", "libexec", "include", "share", "conf", "boot", "etc")
+_OPTIONS_OF_JAVA: Final = ("MAVEN_OPTS", "GRADLE_OPTS")  # mavenLocal() of Gradle is the same repository
 _FOLDERS_OF_DEBIAN: Final = ("java-*-openjdk", "maven", "gradle", "ant")
 
 
@@ -142,7 +143,7 @@ class Toolchains:
         return Toolchain(
             path=tuple(dict.fromkeys(folder for one in (java, *tools) for folder in one.path)),
             readable=(*(path for one in (java, *tools) for path in one.readable), *settings, *caches),
-            environment={"MAVEN_OPTS": f"-Dmaven.repo.local={repository}"} if caches else {},
+            environment=dict.fromkeys(_OPTIONS_OF_JAVA, f"-Dmaven.repo.local={repository}") if caches else {},
         )
 
 

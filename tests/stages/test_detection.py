@@ -264,7 +264,7 @@ def test_go_unpacks_from_what_was_downloaded_and_asks_no_network(tmp_path: Path)
     assert found.readable == (tmp_path / "go", downloads)
 
 
-def test_java_brings_maven_and_its_repository(tmp_path: Path) -> None:
+def test_java_brings_maven_and_its_repository_which_is_gradles_too(tmp_path: Path) -> None:
     for name in ("java", "mvn"):
         program(tmp_path / "jdk" / "bin", name)
     (tmp_path / ".m2" / "repository").mkdir(parents=True)
@@ -273,7 +273,8 @@ def test_java_brings_maven_and_its_repository(tmp_path: Path) -> None:
     found = Toolchains(path=str(tmp_path / "jdk" / "bin"), home=tmp_path).of(check)
 
     assert found is not None
-    assert found.environment["MAVEN_OPTS"] == f"-Dmaven.repo.local={tmp_path}/.m2/repository"
+    for options in ("MAVEN_OPTS", "GRADLE_OPTS"):
+        assert found.environment[options] == f"-Dmaven.repo.local={tmp_path}/.m2/repository"
     assert tmp_path / ".m2" / "repository" in found.readable
 
 
