@@ -18,6 +18,7 @@ from stages.workspace import Workspace
 _OUTPUT_AT_MOST: Final = 400  # characters
 _LINE_AT_MOST: Final = 200
 _MISSING: Final = re.compile(r"No module named '([\w.]+)'")
+_NO_PYTEST: Final = re.compile(r"No module named '_?pytest(?:\.[\w.]+)?'\s*\Z")  # the last that such a run says
 _CANNOT_START: Final = (126, 127)  # what a shell says of a program that is not there or not for it
 _NO_CHECKS: Final = (
     "this repository shows no check: add tests that pytest finds, or name a command under [checks] in "
@@ -85,6 +86,12 @@ def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
     tail = " ".join(report.output.split())[-_OUTPUT_AT_MOST:]
     no_program = check.kind is CheckKind.COMMAND and report.exit_status in _CANNOT_START
     if no_program or (not report.complete and not report.outcomes):
+        if check.kind is CheckKind.PYTEST and _NO_PYTEST.search(report.output):
+            return (
+                f"the check {report.check} cannot run here: pytest, which runs those of unittest too, is not installed "
+                "beside the interpreter that runs them. Install it there, or name another one as `python` in "
+                ".github/ticketsmith.toml"
+            )
         return f"the check {report.check} cannot run here on the base commit: {tail}"
     missing = [_missing(test, files) for test in report.outcomes]
     if missing and all(missing):

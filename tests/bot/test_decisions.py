@@ -94,6 +94,11 @@ def test_only_what_was_run_and_passed_counts_as_passing() -> None:
     [
         (PYTEST, report(exit_status=None, timed_out=True), "did not end"),
         (PYTEST, report(exit_status=4, complete=False, output="usage: pytest"), "usage: pytest"),
+        (
+            PYTEST,
+            report(complete=False, output="Trace\nModuleNotFoundError: No module named 'pytest'\n"),
+            "Install it there",
+        ),
         (LINT, report(LINT, exit_status=127, output="lint: not found"), "lint: not found"),
         (PYTEST, report(PYTEST, failed("No module named 'numpy.core'")), "the module numpy is not installed"),
     ],
