@@ -11,7 +11,7 @@ _QUOTED: Final = 300  # characters of one line that an answer may quote
 _END: Final = "[ticketsmith:end]"
 _LESSONS: Final = "[ticketsmith:lessons]"
 _FIELD: Final = re.compile(r"^([A-Z][A-Za-z ]{1,40}):(?: (.*))?$")
-_TEST: Final = re.compile(r"^check (?P<check>[^,\s]+)(?:, test (?P<test>.+))?$")
+_TEST: Final = re.compile(r"^check (?P<check>[^,\s]+)(?:, test(?: (?P<test>.+))?)?$")
 _EDIT: Final = re.compile(r"(\S+):(\d+) #([0-9a-f]{12})(?![0-9a-f])")
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from stages.agents.embedded import Message
 from stages.offline import CANDIDATE_RUNS_AT_MOST, MODEL
+from stages.offline.body import body
 from stages.offline.model import RepairModel
 from tests.stages.offline.playground import Playground, play
 
@@ -170,3 +171,11 @@ def test_the_small_entry_points_answer_at_once(prompt: str, answer: dict[str, ob
     said = json.loads(call.arguments)
     assert call.name == "finish"
     assert answer.items() <= said.items()
+
+
+def test_the_check_of_a_test_that_stands_on_a_line_of_its_own_is_read_too() -> None:
+    checks = "Checks: pytest-api, pytest-web\n\nReproduction: check pytest-web, test"
+
+    read = body(f"# Develop: do it.\n\n{checks}\n| web/test_a.py::test_b[two words]\n")
+
+    assert (read.check, read.test) == ("pytest-web", "web/test_a.py::test_b[two words]")
