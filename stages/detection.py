@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from memory.types import CheckId
+from stages.lending import place_of
 from stages.npm_scripts import runners
 from stages.report import Check, CheckKind
 from stages.toolchains import Toolchains, language_of
@@ -71,7 +72,7 @@ def _names(name: CheckId) -> Iterator[CheckId]:
 def usable(checks: Iterable[Check], toolchains: Toolchains, is_there: Callable[[str], bool]) -> Detected:
     """Which of these checks can run here, twelve at most; `is_there` tells whether a folder of dependencies is."""
     can, cannot = list[Check](), list[str]()
-    for check in checks:
+    for check in (_with_what_is_there(check, is_there) for check in checks):
         if len(can) == _CHECKS_AT_MOST:
             cannot.append(f"{check.name}: {_TOO_MANY}")
         elif problem := why_not(check, toolchains, is_there):
@@ -81,6 +82,12 @@ def usable(checks: Iterable[Check], toolchains: Toolchains, is_there: Callable[[
     return Detected(checks=tuple(can), left_out=tuple(cannot))
 
 
+def _with_what_is_there(check: Check, is_there: Callable[[str], bool]) -> Check:
+    """Of several folders in which dependencies may lie, those that there are; all of them where there is none."""
+    there = tuple(folder for folder in check.installed if is_there(place_of(check, folder)))
+    return replace(check, installed=there) if check.detected and there else check
+
+
 def why_not(check: Check, toolchains: Toolchains, is_there: Callable[[str], bool]) -> str:
     """Why a check cannot run here, with the way out; "" when it can."""
     program = check.arguments[0] if check.arguments and check.kind is not CheckKind.PYTEST else ""
@@ -88,10 +95,11 @@ def why_not(check: Check, toolchains: Toolchains, is_there: Callable[[str], bool
         return f"the toolchain of {language_of(check)} is not on this machine; install it"
     if program and "/" not in program and not toolchains.has(program):
         return f"the program {program} is not on this machine; install it"
-    missing = [folder for folder in check.installed if not is_there(str(PurePosixPath(check.folder) / folder))]
-    if missing:
-        where = "" if check.folder == "." else f" in {check.folder}"
-        return f"{missing[0]} is not installed{where}; install the dependencies in your checkout"
+    places = (PurePosixPath(place_of(check, folder)) for folder in check.installed)
+    missing = next((place for place in places if not is_there(str(place))), None)
+    if missing is not None:
+        where = f" in {missing.parent}" if missing.parent.name else ""
+        return f"{missing.name} is not installed{where}; install the dependencies in your checkout"
     return ""
 
 
@@ -172,7 +180,7 @@ def _of(manifest: str, folder: str, paths: frozenset[str], read: Read) -> Iterat
     path = _at(folder, manifest)
     match manifest:
         case "package.json":
-            yield from _node(folder, read(path) or b"")
+            yield from _node(folder, paths, read)
         case "go.mod":
             if any(_below(one, folder) and one.endswith("_test.go") for one in paths):
                 yield _check("go", CheckKind.GO, folder, ("go", "test", "-json", "./..."))
@@ -187,11 +195,34 @@ def _of(manifest: str, folder: str, paths: frozenset[str], read: Read) -> Iterat
             yield _check("gradle", CheckKind.JUNIT, folder, command, "**/build/test-results/test/*.xml")
 
 
-def _node(folder: str, package: bytes) -> Iterator[Check]:
+def _node(folder: str, paths: frozenset[str], read: Read) -> Iterator[Check]:
+    package = read(_at(folder, "package.json")) or b""
     needed = ("node_modules",) if b"ependencies" in package else ()
+    shared, programs = _workspace(folder, paths, read) if needed else ("", "")
     for runner in runners(package):
         check = _check(runner.name, runner.kind, folder, runner.arguments, runner.results)
-        yield replace(check, installed=needed, environment=runner.environment)
+        first, *rest = runner.arguments
+        own = first.startswith("node_modules/")
+        yield replace(
+            check,
+            arguments=(f"{programs if own else ''}{first}", *rest),
+            installed=(*(f"{shared}{one}" for one in needed if shared), *needed),
+            environment=runner.environment,
+        )
+
+
+def _workspace(folder: str, paths: frozenset[str], read: Read) -> tuple[str, str]:
+    """The way from a package to what its workspace installed for all, and to their programs; both "" without one.
+
+    npm and yarn put everything at the top as long as versions agree; pnpm links the programs into each package.
+    """
+    for depth, above in enumerate(PurePosixPath(folder).parents, 1):
+        up, top = "../" * depth, str(above)
+        if _at(top, "pnpm-workspace.yaml") in paths:
+            return up, ""
+        if b'"workspaces"' in (read(_at(top, "package.json")) or b""):
+            return up, up
+    return "", ""
 
 
 def _check(name: str, kind: CheckKind, folder: str, arguments: tuple[str, ...] = (), results: str = "") -> Check:

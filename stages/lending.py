@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -30,9 +31,14 @@ class Lending:
 
     def _free(self, check: Check, tree: Path) -> Iterator[str]:
         for folder in check.installed:
-            place = str(PurePosixPath(check.folder) / folder)
+            place = place_of(check, folder)
             if self.has(place) and _is_free(tree / place):
                 yield place
+
+
+def place_of(check: Check, folder: str) -> str:
+    """Where in a tree a folder lies that a check names by the way to it from its own."""
+    return posixpath.normpath(f"{check.folder}/{folder}")
 
 
 def _holds(top: Path, place: str) -> bool:

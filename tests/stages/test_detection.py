@@ -68,6 +68,36 @@ def test_a_package_above_others_stands_for_them_and_a_go_module_does_not() -> No
     assert list(shown(files)) == ["jest", "go", "go-tool"]
 
 
+@pytest.mark.parametrize(
+    ("top", "program"),
+    [
+        ({"package.json": json.dumps({"workspaces": ["packages/*"]})}, "../../node_modules/.bin/vitest"),
+        ({"package.json": "{}", "pnpm-workspace.yaml": "packages: ['packages/*']\n"}, "node_modules/.bin/vitest"),
+    ],
+)
+def test_a_package_of_a_workspace_has_what_was_installed_for_all(
+    top: dict[str, str], program: str, tmp_path: Path
+) -> None:
+    found = executable(tmp_path / "bin", "node")
+    tools = Toolchains(path=str(found.parent))
+
+    (check,) = seen({**top, "packages/web/package.json": package("vitest run")})
+
+    assert (check.folder, check.arguments[0]) == ("packages/web", program)
+    assert check.installed == ("../../node_modules", "node_modules")
+    (shared,) = usable((check,), tools, lambda place: place == "node_modules").checks
+    assert shared.installed == ("../../node_modules",)
+    assert usable((check,), tools, lambda place: False).left_out == (
+        "vitest-packages-web: node_modules is not installed; install the dependencies in your checkout",
+    )
+
+
+def test_a_node_test_of_a_workspace_is_no_program_of_it() -> None:
+    (check,) = seen({"package.json": '{"workspaces": ["a"]}', "a/package.json": package("node --test")})
+
+    assert check.arguments[:2] == ("node", "--test")
+
+
 def test_unittest_files_that_pytest_would_not_find_are_a_check() -> None:
     files = {"tests.py": "import unittest\n", "setup.py": ""}
 
@@ -178,7 +208,7 @@ def test_no_script_brings_more_than_a_runner(script: str) -> None:
 # --- what can run here -----------------------------------------------------------------------------------------------
 
 
-def program(folder: Path, name: str) -> Path:
+def executable(folder: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("#!/bin/sh\n")
     (folder / name).chmod(0o755)
@@ -203,7 +233,7 @@ def test_a_check_whose_toolchain_is_missing_is_left_out_with_the_reason(tmp_path
 
 
 def test_a_check_whose_dependencies_are_not_installed_is_left_out_with_the_reason(tmp_path: Path) -> None:
-    program(tmp_path / "bin", "node")
+    executable(tmp_path / "bin", "node")
     tools = Toolchains(path=str(tmp_path / "bin"))
 
     assert usable((JEST,), tools, lambda place: place == "node_modules").checks == (JEST,)
@@ -225,7 +255,7 @@ def test_more_checks_than_a_run_takes_are_told_by_name(tmp_path: Path) -> None:
 
 
 def test_a_program_that_no_toolchain_has_is_missing_too(tmp_path: Path) -> None:
-    program(tmp_path / "bin", "java")
+    executable(tmp_path / "bin", "java")
     check = Check(name=CheckId("gradle"), kind=CheckKind.JUNIT, arguments=("gradle", "test"))
 
     told = why_not(check, Toolchains(path=str(tmp_path / "bin")), lambda place: True)
@@ -234,10 +264,10 @@ def test_a_program_that_no_toolchain_has_is_missing_too(tmp_path: Path) -> None:
 
 
 def test_rust_by_rustup_is_the_default_toolchain_with_the_caches_of_home(tmp_path: Path) -> None:
-    rustup = program(tmp_path / "cargo" / "bin", "rustup")
+    rustup = executable(tmp_path / "cargo" / "bin", "rustup")
     (rustup.parent / "cargo").symlink_to(rustup)
     (tmp_path / ".cargo" / "registry").mkdir(parents=True)
-    program(tmp_path / ".rustup" / "toolchains" / "stable-x" / "bin", "cargo")
+    executable(tmp_path / ".rustup" / "toolchains" / "stable-x" / "bin", "cargo")
     (tmp_path / ".rustup" / "settings.toml").write_text('default_toolchain = "stable-x"\n')
     tools = Toolchains(path=str(rustup.parent), home=tmp_path)
 
@@ -252,7 +282,7 @@ def test_rust_by_rustup_is_the_default_toolchain_with_the_caches_of_home(tmp_pat
 
 
 def test_go_unpacks_from_what_was_downloaded_and_asks_no_network(tmp_path: Path) -> None:
-    program(tmp_path / "go" / "bin", "go")
+    executable(tmp_path / "go" / "bin", "go")
     downloads = tmp_path / "home" / "go" / "pkg" / "mod" / "cache" / "download"
     downloads.mkdir(parents=True)
     check = Check(name=CheckId("go"), kind=CheckKind.GO, arguments=("go", "test", "-json", "./..."))
@@ -266,7 +296,7 @@ def test_go_unpacks_from_what_was_downloaded_and_asks_no_network(tmp_path: Path)
 
 def test_java_brings_maven_and_its_repository_which_is_gradles_too(tmp_path: Path) -> None:
     for name in ("java", "mvn"):
-        program(tmp_path / "jdk" / "bin", name)
+        executable(tmp_path / "jdk" / "bin", name)
     (tmp_path / ".m2" / "repository").mkdir(parents=True)
     check = Check(name=CheckId("m"), kind=CheckKind.JUNIT, arguments=("mvn", "test"), results="**/*.xml")
 
