@@ -8,17 +8,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from bot.projects import apart
 from bot.wording import count
 from memory.types import CheckId
 from stages.early_end import with_the_rest
 from stages.errors import ParkCause, Parked
-from stages.report import Check, CheckKind, CheckReport, Outcome, TestOutcome
+from stages.report import Check, CheckKind, CheckReport, Outcome
 from stages.workspace import Workspace
 
 _OUTPUT_AT_MOST: Final = 400  # characters
 _LINE_AT_MOST: Final = 200
 _MISSING: Final = re.compile(r"No module named '([\w.]+)'")
 _NO_PYTEST: Final = re.compile(r"No module named '_?pytest(?:\.[\w.]+)?'\s*\Z")  # the last that such a run says
+_NO_SESSION: Final = (3, 4)  # pytest's, where a hook or the `conftest.py` at the top fails
 _CANNOT_START: Final = (126, 127)  # what a shell says of a program that is not there or not for it
 _NO_CHECKS: Final = (
     "this repository shows no check: add tests that pytest finds, or name a command under [checks] in "
@@ -51,7 +53,14 @@ def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:
 
     A check of another language that was only seen in the tree may be broken as long as one check works.
     """
-    ran = [(check, _run(workspace, check, stopped)) for check in workspace.checks]
+
+    def run(check: Check) -> CheckReport:
+        def some(tests: tuple[CheckId, ...]) -> CheckReport:
+            return workspace.run(check.name, tests=tests, stopped=stopped)
+
+        return with_the_rest(check, some(()), some)
+
+    ran = apart(workspace, [(check, run(check)) for check in workspace.checks], run)
     files = workspace.files()
     left_out = list(workspace.left_out)
     taken = list[tuple[Check, CheckReport]]()
@@ -72,13 +81,6 @@ def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:
     )
 
 
-def _run(workspace: Workspace, check: Check, stopped: Callable[[], bool]) -> CheckReport:
-    def run(tests: tuple[CheckId, ...]) -> CheckReport:
-        return workspace.run(check.name, tests=tests, stopped=stopped)
-
-    return with_the_rest(check, run(()), run)
-
-
 def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
     """Why a check says nothing about the code, or "" when it does."""
     if report.timed_out:
@@ -93,7 +95,10 @@ def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
                 ".github/ticketsmith.toml"
             )
         return f"the check {report.check} cannot run here on the base commit: {tail}"
-    missing = [_missing(test, files) for test in report.outcomes]
+    failed = [test.message if test.outcome is Outcome.FAILED else "" for test in report.outcomes]
+    if check.kind is CheckKind.PYTEST and report.exit_status in _NO_SESSION and not failed:
+        failed = [report.output]
+    missing = [_missing(text, files) for text in failed]
     if missing and all(missing):
         return (
             f"the check {report.check} cannot run here: the module {missing[0]} is not installed. "
@@ -133,9 +138,9 @@ def _early(check: Check, report: CheckReport) -> str:
     return f"{check.name}: {', '.join(part for part in told if part)}"
 
 
-def _missing(test: TestOutcome, files: Iterable[str]) -> str:
+def _missing(text: str, files: Iterable[str]) -> str:
     """The module, not one of the tree, that kept a test from being read."""
-    found = _MISSING.search(test.message) if test.outcome is Outcome.FAILED else None
+    found = _MISSING.search(text)
     top = found[1].split(".")[0] if found else ""
     ours = any(path.split("/")[-1] in (top, f"{top}.py") or f"/{top}/" in f"/{path}" for path in files)
     return "" if ours else top

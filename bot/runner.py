@@ -110,6 +110,7 @@ class Runner:
             self._pursuit.tell(*told(self._bench.install()))
             workspace = self._bench.workspace()
             base = self._pursuit.once("baseline", _BASELINE, lambda: self._take_baseline(workspace))
+            workspace.use(base.checks)
             version = self._pursuit.once("memory", _VERSION, self._pin_memory)
             self._pursuit.stores.runs.pin(self._pursuit.run.id, version.number)
             workspace.reset()

@@ -82,6 +82,9 @@ class Verifier:
         self._pursuit.journal.at(EntryPoint.VERIFY)
         self._pursuit.progress.stage(EntryPoint.VERIFY)
         now = self._bench.baseline(workspace)
+        if fix.reproduction.check not in {check.name for check in workspace.checks}:
+            gone = f"there is no check {fix.reproduction.check} any more, which showed the failure"
+            raise NotVerified(run=self._pursuit.run.id, commit=commit[:7], reason=gone)
         case = self._case(fix, now, workspace)
         named = self._named(fix, VerificationGiven(case=case, patch=fix.patch, commit=commit), workspace)
         shown = self._bench.reproduce(workspace, fix.reproduction)

@@ -114,7 +114,12 @@ def sent_back(notes: Sequence[str]) -> str:
 
 
 def checks(checks: Sequence[Check]) -> str:
-    return f"Checks: {', '.join(check.name for check in checks)}" if checks else ""
+    return f"Checks: {', '.join(map(_called, checks))}" if checks else ""
+
+
+def _called(check: Check) -> str:
+    """The name of a check, and the folder whose tests it runs."""
+    return f"{check.name} (in {check.folder})" if check.folder != "." and _SLOT.fullmatch(check.folder) else check.name
 
 
 def red(ids: Sequence[str]) -> str:

@@ -40,7 +40,8 @@ class Case:
     """A ticket and the base it is about.
 
     `known` names the tests that each check collected at the base, `red` those that failed there, and `failures` says
-    with what. `notes` are the requeue notes: what a person said when sending the ticket back.
+    with what; `unread` are files and folders whose tests could not be collected. `notes` are the requeue notes: what a
+    person said when sending the ticket back.
     """
 
     ticket: Ticket
@@ -49,6 +50,7 @@ class Case:
     known: Mapping[CheckId, tuple[CheckId, ...]] = field(default_factory=dict)
     red: tuple[CheckId, ...] = ()
     failures: Mapping[CheckId, str] = field(default_factory=dict)
+    unread: Mapping[CheckId, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -70,13 +72,9 @@ class Case:
             known={report.check: report.collected for report in reports},
             red=tuple(test for report in reports for test in report.failing),
             failures={test.id: test.failure for report in reports for test in report.failed},
+            unread={test.id: test.message for report in reports for test in report.unread},
             notes=notes,
         )
-
-    @property
-    def unread(self) -> Mapping[CheckId, str]:
-        """Files of Python tests that fail as they are read, so that none of their tests is known, and with what."""
-        return {test: failure.removeprefix(": ") for test, failure in self.failures.items() if test.endswith(".py")}
 
     def asked_with(self, signatures: tuple[ErrorSignature, ...]) -> Case:
         """The case, with these signatures for memory to be asked with."""

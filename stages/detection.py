@@ -22,7 +22,7 @@ _SETTINGS: Final = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 _SECTIONS: Final = {"pyproject.toml": b"[tool.pytest", "tox.ini": b"[pytest]", "setup.cfg": b"[tool:pytest]"}
 _TEST_FILE: Final = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _UNITTEST_FILE: Final = re.compile(r"(?:.*/)?test[^/]*\.py")
-_PROJECTS: Final = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
+_PROJECTS: Final = (*_SETTINGS, *_SECTIONS, "setup.py")
 _MANIFESTS: Final = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts")
 # Folders whose projects are parts of tests, examples or other people's work.
 _NOT_OURS: Final = frozenset(
@@ -107,22 +107,37 @@ def why_not(check: Check, toolchains: Toolchains, is_there: Callable[[str], bool
 
 
 def _python(paths: frozenset[str], read: Read) -> Iterator[Check]:
-    """A check for each project that stands in a folder of its own, and one at the top for what is outside of them."""
-    apart = () if _has_settings(".", paths, read) else _projects_apart(paths, read)
-    for folder in apart:
-        for check in _pytest(folder, frozenset(path for path in paths if _below(path, folder)), read):
-            yield replace(check, detected=True)  # one of several, whose dependencies may be elsewhere
-    rest = frozenset(path for path in paths if not any(_below(path, folder) for folder in apart))
-    for check in _pytest(".", rest, read):
-        left = tuple(f"--ignore={folder}" for folder in apart)
-        yield replace(check, arguments=(*check.arguments, *left), detected=bool(apart))
-
-
-def _pytest(folder: str, paths: frozenset[str], read: Read) -> Iterator[Check]:
-    if any(map(is_test_file, paths)) or _has_settings(folder, paths, read):
-        yield _check(str(PYTEST), CheckKind.PYTEST, folder)
+    tests = [path for path in paths if is_test_file(path)]
+    folders = () if _has_settings(".", paths, read) else _folders_with_settings(paths, read)
+    if folders and all(path.startswith(tuple(f"{folder}/" for folder in folders)) for path in tests):
+        yield from (_check(str(PYTEST), CheckKind.PYTEST, folder) for folder in folders)
+    elif tests or _has_settings(".", paths, read):
+        yield _check(str(PYTEST), CheckKind.PYTEST, ".")
     elif any(b"unittest" in (read(path) or b"") for path in sorted(filter(_UNITTEST_FILE.fullmatch, paths))[:50]):
-        yield replace(_check("unittest", CheckKind.PYTEST, folder), arguments=UNITTEST_FILES)
+        yield replace(_check("unittest", CheckKind.PYTEST, "."), arguments=UNITTEST_FILES)
+
+
+def projects_apart(check: Check, unread: Iterable[str], files: Iterable[str]) -> tuple[Check, ...]:
+    """A check of its own for each project further down in which a check of the whole tree cannot read these.
+
+    They are files, or folders whose `conftest.py` fails.
+    """
+    paths, found = frozenset(files), dict[str, None]()
+    for path in sorted(unread):
+        above = (_ours(f"{folder}/x") for folder in (PurePosixPath(path), *PurePosixPath(path).parents))
+        project = next((one for one in above if one and any(_at(one, name) in paths for name in _PROJECTS)), ".")
+        found |= {project: None} if project != "." else {}
+    checks = dict[CheckId, Check]()
+    for folder in list(found)[: _CHECKS_AT_MOST - 1]:
+        own = _check(str(check.name), check.kind, folder)
+        name = next(name for name in _names(own.name) if name not in checks)
+        checks[name] = replace(own, name=name, arguments=check.arguments, services=check.services)
+    return tuple(checks.values())
+
+
+def without(check: Check, projects: Iterable[Check]) -> Check:
+    """The check of the whole tree without what these run."""
+    return replace(check, arguments=(*check.arguments, *(f"--ignore={project.folder}" for project in projects)))
 
 
 def _has_settings(folder: str, paths: frozenset[str], read: Read) -> bool:
@@ -132,32 +147,13 @@ def _has_settings(folder: str, paths: frozenset[str], read: Read) -> bool:
     )
 
 
-def _projects_apart(paths: frozenset[str], read: Read) -> tuple[str, ...]:
-    """The outermost folders with settings of pytest, or with a project and its tests.
-
-    Where no test is below one of them, settings say nothing about tests that are elsewhere.
-    """
-    names = {*_SETTINGS, *_SECTIONS, *_PROJECTS}
+def _folders_with_settings(paths: frozenset[str], read: Read) -> tuple[str, ...]:
+    names = {*_SETTINGS, *_SECTIONS}
     folders = {
         folder for path in paths if PurePosixPath(path).name in names and (folder := _ours(path)) not in ("", ".")
     }
-    tests = [path for path in paths if _UNITTEST_FILE.fullmatch(path) or is_test_file(path)]
-    found = [
-        folder
-        for folder in sorted(folders)
-        if (_has_settings(folder, paths, read) and not tests)
-        or (any(_below(path, folder) for path in tests) and _stands_alone(folder, paths, read))
-    ]
+    found = sorted(folder for folder in folders if _has_settings(folder, paths, read))
     return tuple(folder for folder in found if not any(folder.startswith(f"{above}/") for above in found))
-
-
-def _stands_alone(folder: str, paths: frozenset[str], read: Read) -> bool:
-    """True for a folder with settings of its own, and for a project whose tests take nothing from folders above."""
-    above = (str(one) for one in PurePosixPath(folder).parents)
-    return _has_settings(folder, paths, read) or (
-        any(_at(folder, name) in paths for name in _PROJECTS)
-        and not any(_at(one, "conftest.py") in paths for one in above)
-    )
 
 
 # --- other languages -------------------------------------------------------------------------------------------------

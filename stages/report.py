@@ -59,7 +59,7 @@ class Check:
     environment: tuple[tuple[str, str], ...] = ()
     installed: tuple[str, ...] = ()
     services: tuple[Service, ...] = ()
-    detected: bool = False  # one of several, and not asked for: where it cannot run, the others do
+    detected: bool = False  # beside pytest, and not asked for: where it cannot run, the others do
 
 
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]+")
@@ -143,6 +143,11 @@ class CheckReport:
         if failed or (self.exit_status == 0 and self.complete):
             return failed
         return (self.check,)
+
+    @property
+    def unread(self) -> tuple[TestOutcome, ...]:
+        """Files and folders that failed as their tests were collected, so that none of these is known."""
+        return tuple(test for test in self.failed if test.id not in self.collected)
 
     @property
     def ran_nothing(self) -> bool:

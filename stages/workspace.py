@@ -36,16 +36,23 @@ class Workspace:
     """A tree of files without `.git`, its base commit and its checks.
 
     Every path goes through the jail, every command through the sandbox, every diff through a git directory that
-    nothing in the tree can reach. `left_out` says of checks that were seen why they cannot run here.
+    nothing in the tree can reach. `left_out` says of checks that were seen why they cannot run here; `detected` that
+    nobody named them.
     """
 
-    def __init__(self, clone: Clone, checks: Detected, runner: Checks, pace: Pace, lending: Lending) -> None:
+    def __init__(
+        self, clone: Clone, checks: Detected, runner: Checks, pace: Pace, lending: Lending, *, detected: bool = False
+    ) -> None:
         self.tree, self.base = clone.tree, clone.base
-        self.checks, self.left_out = checks.checks, checks.left_out
+        self.checks, self.left_out, self.detected = checks.checks, checks.left_out, detected
         self._clone, self._runner, self._pace, self._lending = clone, runner, pace, lending
         self._jail = Jail(clone.tree)
         self._unsaved: dict[str, bytes | None] = {}
         self._reproduction: Reproduction | None = None
+
+    def use(self, checks: tuple[Check, ...]) -> None:
+        """Run these checks from now on: what a tree shows may come to other ones, once they ran."""
+        self.checks = checks
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -258,7 +265,7 @@ class Workspaces:
             seen = usable(beside, self._runner.toolchains, lending.has)
         else:
             seen = Detected(checks=checks)
-        return Workspace(clone, seen, self._runner, self._pace, lending)
+        return Workspace(clone, seen, self._runner, self._pace, lending, detected=checks is None)
 
     def remove(self, name: str) -> None:
         """Take a workspace away, whatever ran in it; nothing to take away is no error."""

@@ -29,6 +29,7 @@ _SETTINGS = (
     ("setup.cfg", "[tool:pytest]"),
 )
 _NO_TESTS = 5
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _TAKE_A_VALUE = frozenset({"--ignore", "--deselect", "--confcutdir", "--rootdir", "-c", "-k", "-m", "-p", "-o", "-W"})
 _ASKS_FOR_PLUGINS = re.compile(
     r"conftest\.py|test_.*\.py|.*_test\.py|pytest\.toml|pytest\.ini|pyproject\.toml|tox\.ini|setup\.cfg"
@@ -153,7 +154,7 @@ def main(channel: int, secret: int, beside: Beside) -> int:
             if plugins is not None:
                 os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the plugin takes it away again
                 given[0][:0] = [part for module in plugins for part in ("-p", module)]
-            _reach(folder)
+            _reach(folder, top)
             sys.argv[:] = [str(Path(pytest.__file__).with_name("__main__.py"))]
             inside = given[1].relative_to(top).as_posix()
             collector = plugin.Collector(send, orders, "" if inside == "." else f"{inside}/", lines)
@@ -164,6 +165,16 @@ def main(channel: int, secret: int, beside: Beside) -> int:
     return status
 
 
-def _reach(folder: Path) -> None:
-    """Let tests import what `python -m pytest` and an editable install of a `src` layout would."""
-    sys.path[:0] = [str(folder), *([str(folder / "src")] if (folder / "src").is_dir() else [])]
+def _reach(folder: Path, top: Path) -> None:
+    """Let tests import what `python -m pytest` and editable installs would: these name a checkout that is not here.
+
+    Behind all that is installed come the top and the projects beside this one.
+    """
+    sys.path[:0] = [str(folder), *_sources(folder)]
+    if folder != top:
+        beside = (one for one in sorted(folder.parent.iterdir()) if any((one / name).is_file() for name in _PROJECTS))
+        sys.path += [path for one in (top, *beside) for path in (*_sources(one), str(one))]
+
+
+def _sources(project: Path) -> list[str]:
+    return [str(project / "src")] if (project / "src").is_dir() else []

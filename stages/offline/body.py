@@ -12,6 +12,7 @@ _END: Final = "[ticketsmith:end]"
 _LESSONS: Final = "[ticketsmith:lessons]"
 _FIELD: Final = re.compile(r"^([A-Z][A-Za-z ]{1,40}):(?: (.*))?$")
 _TEST: Final = re.compile(r"^check (?P<check>[^,\s]+)(?:, test(?: (?P<test>.+))?)?$")
+_CHECK: Final = re.compile(r"(?P<name>\S+)(?: \(in (?P<folder>\S+)\))?")
 _EDIT: Final = re.compile(r"(\S+):(\d+) #([0-9a-f]{12})(?![0-9a-f])")
 
 
@@ -55,7 +56,19 @@ class Body:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        return tuple(name.strip() for name in self.get("Checks").value.split(",") if name.strip())
+        return tuple(self.folders)
+
+    @property
+    def folders(self) -> Mapping[str, str]:
+        """The folder that each check runs in; "" for the top."""
+        named = (_CHECK.fullmatch(one.strip()) for one in self.get("Checks").value.split(","))
+        return {one["name"]: one["folder"] or "" for one in named if one}
+
+    @property
+    def folders_of_tests(self) -> tuple[str, ...]:
+        """The folders whose checks run Python tests; those of all checks, where no name tells."""
+        told = [folder for name, folder in self.folders.items() if "pytest" in name or "unittest" in name]
+        return tuple(told or self.folders.values())
 
     @property
     def check(self) -> str:

@@ -99,7 +99,7 @@ def _made(body: Body) -> Steps[None]:
         return
     (listed,) = yield (call("list"),)
     paths = [line[2:].strip() for line in listed.split("\n") if line.startswith("| ")]
-    for test in (yield from new_tests(body.ticket, paths)):
+    for test in (yield from new_tests(body.ticket, paths, body.folders_of_tests)):
         yield (
             call(
                 "finish",

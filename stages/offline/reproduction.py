@@ -6,9 +6,8 @@ import ast
 import builtins
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Final
 
 from stages.agents.embedded import call
@@ -24,7 +23,6 @@ _INLINE: Final = re.compile(
     r"|`([^`\n]+\([^`\n]*\))`[^`]*?\binstead of `([^`\n]+)`"
 )
 _TESTS_AT_MOST: Final = 3
-_PROJECTS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +43,16 @@ class Snippet:
     shows: str
 
 
-def new_tests(ticket: str, paths: Sequence[str]) -> Steps[list[NewTest]]:
-    """At most three tests: from blocks with asserts, from doctests, from sentences with code and a value."""
+def new_tests(ticket: str, paths: Sequence[str], folders: Collection[str] = ("",)) -> Steps[list[NewTest]]:
+    """At most three tests: from blocks with asserts, from doctests, from sentences with code and a value.
+
+    `folders` are those in which checks run; "" is the top.
+    """
     made: list[NewTest] = []
     for snippet in list(snippets(ticket))[:_TESTS_AT_MOST]:
-        imports, files = yield from _imports(snippet.body, paths)
+        imports, files = yield from _imports(snippet.body, paths, folders)
         text = f"{imports}\n\ndef test_ticket():\n{textwrap.indent(snippet.body, '    ')}\n".lstrip("\n")
-        path = _free_path(paths, files)
+        path = _free_path(paths, _folder_of(files, folders))
         made.append(NewTest(path=path, text=text, cause=f"The ticket's own code fails: {snippet.shows}", files=files))
     return made
 
@@ -113,33 +114,31 @@ def _examples(block: str) -> Iterator[tuple[str, str]]:
         yield "\n".join(code), "\n".join(result).strip()
 
 
-def _imports(body: str, paths: Sequence[str]) -> Steps[tuple[str, tuple[str, ...]]]:
+def _imports(body: str, paths: Sequence[str], folders: Collection[str]) -> Steps[tuple[str, tuple[str, ...]]]:
     """Import lines for the names that a snippet uses and does not make, and the files that they come from."""
     missing = _unknown_names(body)[:8]
     if not missing:
-        return "", _files_of_imports(body, paths)
+        return "", _files_of_imports(body, paths, folders)
     results = yield tuple(call("search", text=word) for name in missing for word in (f"def {name}(", f"class {name}"))
     lines: list[str] = []
     files: dict[str, None] = {}
-    projects = _projects(paths)
     for place, name in enumerate(missing):
         found = re.findall(
             r"^\| ([^\n:]+\.py):\d+: (?:def|class) (\w+)", "\n".join(results[2 * place : 2 * place + 2]), re.MULTILINE
         )
         path = next((path for path, known in found if known == name and not is_test_file(path)), "")
         if path:
-            lines.append(f"from {_module(path, projects)} import {name}")
+            lines.append(f"from {_module(path, folders)} import {name}")
             files[path] = None
-        elif module := next((own for own in paths if _module(own, projects) == name), ""):
-            lines.append(f"import {_module(module, projects)}")
+        elif module := next((own for own in paths if _module(own, folders) == name), ""):
+            lines.append(f"import {_module(module, folders)}")
             files[module] = None
     return "\n".join(lines), tuple(files)
 
 
-def _files_of_imports(body: str, paths: Sequence[str]) -> tuple[str, ...]:
+def _files_of_imports(body: str, paths: Sequence[str], folders: Collection[str]) -> tuple[str, ...]:
     modules = re.findall(r"^(?:from|import) +([\w.]+)", body, re.MULTILINE)
-    projects = _projects(paths)
-    return tuple(path for path in paths if path.endswith(".py") and _module(path, projects) in modules)
+    return tuple(path for path in paths if path.endswith(".py") and _module(path, folders) in modules)
 
 
 def _unknown_names(body: str) -> list[str]:
@@ -154,28 +153,25 @@ def _unknown_names(body: str) -> list[str]:
     return [name for name in dict.fromkeys(loaded) if name not in stored and not hasattr(builtins, name)]
 
 
-def _module(path: str, projects: frozenset[str]) -> str:
-    """The name by which tests import a file: from the `src` or the project that it lies in."""
-    above = PurePosixPath(path).parents
-    root = next((folder for folder in above if folder.name == "src" or str(folder) in projects), above[-1])
-    inside = path.removeprefix(f"{root}/").removesuffix(".py").removesuffix("/__init__")
-    return inside.replace("/", ".")
+def _module(path: str, folders: Collection[str]) -> str:
+    """The name by which tests import a file: from the folder in which their check runs, and from its `src`."""
+    inside = path.removeprefix(_folder_of((path,), folders)).removeprefix("src/")
+    return inside.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _free_path(paths: Sequence[str], files: Sequence[str]) -> str:
-    """Where a new test goes: to the tests of the project that its files belong to."""
-    projects = _projects(paths)
-    above = PurePosixPath(files[0]).parents if files else ()
-    project = next((f"{folder}/" for folder in above if folder.name and str(folder) in projects), "")
-    places = (f"{project}tests/", f"{project}test/")
-    folder = next((place for place in places if any(path.startswith(place) for path in paths)), project)
+def _folder_of(files: Sequence[str], folders: Collection[str]) -> str:
+    """The innermost of these folders that the first file lies in, with a `/` at its end; else the outermost one."""
+    around = sorted((f"{folder}/" if folder else "" for folder in folders), key=len)
+    inside = [folder for folder in around if files and files[0].startswith(folder)]
+    return [*around[:1], *inside][-1]
+
+
+def _free_path(paths: Sequence[str], folder: str) -> str:
+    """Where a new test goes, among those of this folder."""
+    places = (f"{folder}tests/", f"{folder}test/")
+    place = next((place for place in places if any(path.startswith(place) for path in paths)), folder)
     names = ("test_ticket.py", *(f"test_ticket_{number}.py" for number in range(2, 100)))
-    return next(path for name in names if (path := f"{folder}{name}") not in paths)
-
-
-def _projects(paths: Sequence[str]) -> frozenset[str]:
-    found = (PurePosixPath(path) for path in paths if path.endswith(_PROJECTS))
-    return frozenset(str(path.parent) for path in found if path.name in _PROJECTS)
+    return next(path for name in names if (path := f"{place}{name}") not in paths)
 
 
 def _is_python(text: str) -> bool:

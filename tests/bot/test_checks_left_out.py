@@ -50,18 +50,6 @@ def test_f62_what_was_seen_and_does_not_run_is_left_out_too(tmp_path: Path) -> N
     assert base.left_out[0].startswith("the check cargo cannot run here on the base commit")
 
 
-def test_f62_a_project_whose_dependencies_are_not_here_is_left_out_beside_others(tmp_path: Path) -> None:
-    there = {f"shop/{path}": text for path, text in SHOP.items()}
-    gone = {"web/setup.py": "", "web/tests/test_web.py": "import not_installed\n\n\ndef test_web():\n    pass\n"}
-
-    base = taken(tmp_path / "both", {**there, "shop/setup.py": "", **gone})
-
-    assert [check.name for check in base.checks] == ["pytest-shop"]
-    assert base.left_out[0].startswith("the check pytest-web cannot run here: the module not_installed")
-    with pytest.raises(Parked, match="the module not_installed is not installed"):
-        taken(tmp_path / "one", gone)
-
-
 def test_f62_without_any_check_that_works_the_run_waits_and_says_why(tmp_path: Path) -> None:
     with pytest.raises(Parked, match="cargo: the toolchain of rust is not on this machine") as parked:
         taken(tmp_path, CARGO)

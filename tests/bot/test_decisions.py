@@ -101,6 +101,7 @@ def test_only_what_was_run_and_passed_counts_as_passing() -> None:
         ),
         (LINT, report(LINT, exit_status=127, output="lint: not found"), "lint: not found"),
         (PYTEST, report(PYTEST, failed("No module named 'numpy.core'")), "the module numpy is not installed"),
+        (PYTEST, report(exit_status=4, output="E  No module named 'numpy'"), "the module numpy is not installed"),
     ],
 )
 def test_a_check_that_cannot_run_here_is_told(check: Check, shown: CheckReport, says: str) -> None:
@@ -114,6 +115,7 @@ def test_a_check_that_cannot_run_here_is_told(check: Check, shown: CheckReport, 
         (PYTEST, report(PYTEST, failed("No module named 'shop.basket'"))),  # a part of the tree that is not there yet
         (PYTEST, report(PYTEST, failed("No module named 'cart'"))),
         (PYTEST, report(PYTEST, failed("No module named 'numpy'"), failed("assert 3 == 4"))),
+        (PYTEST, report(exit_status=4, output="E  No module named 'shop.basket'")),
         (PYTEST, report(exit_status=127)),
         (LINT, report(LINT, exit_status=1)),
     ],

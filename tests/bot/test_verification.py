@@ -54,6 +54,17 @@ def test_a_test_that_is_not_there_any_more_is_no_recurrence(tmp_path: Path) -> N
     assert endings(app, run) == []
 
 
+def test_a_check_that_is_not_there_any_more_is_told_and_no_recurrence(tmp_path: Path) -> None:
+    ground, run = merged(tmp_path)
+    ground.commit({".github/ticketsmith.toml": SETTINGS.replace("[checks.price]", "[checks.cost]")})
+    app = ground.app()
+
+    with pytest.raises(NotVerified, match="there is no check price any more, which showed the failure"):
+        app.verify(run, None, silent())
+
+    assert endings(app, run) == []
+
+
 @pytest.mark.parametrize("answer", [{"check": "no-such-check"}, {}])
 def test_a_model_that_names_no_check_keeps_no_verdict_back(answer: dict[str, object], tmp_path: Path) -> None:
     ground, run = merged(tmp_path)

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from memory.types import CheckId, CommitId, Edit, ErrorSignature, Hold, HoldCause, MemoryQuery, Where
 from stages.agents.base import Agent
 from stages.base import Desk, Stage
-from stages.body import COMMENTS_AT_MOST
+from stages.body import COMMENTS_AT_MOST, checks
 from stages.body import ticket as ticket_block
 from stages.case import Asking, Case, HeldAttempt
 from stages.development import Development, DevelopmentGiven
@@ -21,7 +21,7 @@ from stages.diagnosis import Absent, Diagnosed, Diagnosis, DiagnosisGiven
 from stages.gate import Finding, GateReport
 from stages.patch import FileChange, Patch
 from stages.prompt import EntryPoint, Prompt
-from stages.report import Reproduction
+from stages.report import Check, CheckKind, Reproduction
 from stages.review import Review, ReviewGiven
 from stages.summary import Summary, SummaryGiven
 from stages.ticket import Comment, Ticket
@@ -161,6 +161,14 @@ def test_every_body_shows_ticket_checks_and_what_is_red(entry_point: EntryPoint)
     assert block(text, "Sent back with:") == ["| try the tax"]
     assert "\nChecks: pytest, lint\n" in text
     assert block(text + "\n\n", "Red before any change:") == ["| tests/test_cart.py::test_total"]
+
+
+def test_a_check_is_named_with_its_folder_unless_its_letters_are_odd() -> None:
+    named = [("pytest", "."), ("pytest-a", "packages/a"), ("pytest-b", "b, pytest (in c)")]
+
+    text = checks([Check(name=CheckId(name), kind=CheckKind.PYTEST, folder=folder) for name, folder in named])
+
+    assert text == "Checks: pytest, pytest-a (in packages/a), pytest-b"
 
 
 def test_the_answer_line_names_the_fields_of_the_entry_point() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.types import CheckId
-from stages.detection import Detected, detect, usable, why_not
+from stages.detection import Detected, detect, projects_apart, usable, why_not, without
 from stages.npm_scripts import runners
 from stages.report import Check, CheckKind
 from stages.toolchains import Language, Toolchains, language_of
@@ -106,55 +106,37 @@ def test_unittest_files_that_pytest_would_not_find_are_a_check() -> None:
     assert (check.name, check.kind, check.arguments) == ("unittest", CheckKind.PYTEST, ("-o", "python_files=test*.py"))
 
 
-def arguments(files: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    return {check.name: check.arguments for check in seen(files)}
+def test_tests_outside_of_the_folders_with_settings_run_from_the_top() -> None:
+    files = {"one/pytest.ini": "", "one/test_a.py": "", "test_b.py": ""}
+
+    assert list(shown(files)) == ["pytest"]
 
 
-def test_projects_with_tests_are_checks_of_their_own_without_settings_of_pytest() -> None:
-    files = {
-        "README.md": "",
-        "packages/alpha/pyproject.toml": "[project]\n",
-        "packages/alpha/src/alpha/__init__.py": "",
-        "packages/alpha/tests/test_alpha.py": "",
-        "packages/beta/setup.py": "",
-        "packages/beta/tests.py": "import unittest\n",
-        "packages/no_tests/pyproject.toml": "[project]\n",
-        "packages/alpha/tests/fixtures/inner/setup.py": "",
-        "packages/alpha/tests/fixtures/inner/test_inner.py": "",
-    }
-
-    assert {name: folder for name, (_, folder, _) in shown(files).items()} == {
-        "pytest-packages-alpha": "packages/alpha",
-        "unittest-packages-beta": "packages/beta",
-    }
+WHOLE = Check(name=CheckId("pytest"), kind=CheckKind.PYTEST, arguments=("-q",))
+PROJECTS = (
+    *("pyproject.toml", "conftest.py", "tests/test_top.py", "packages/a/pyproject.toml", "packages/a/tests/test_a.py"),
+    *("packages/b/setup.py", "packages/b/b/tests/test_b.py", "examples/c/setup.py", "examples/c/test_c.py"),
+    *("packages/a/tests/fixtures/d/setup.py", "packages/a/tests/fixtures/d/test_d.py"),
+)
 
 
-def test_tests_outside_of_the_projects_run_from_the_top_without_those() -> None:
-    files = {"one/pytest.ini": "", "one/test_a.py": "", "two/pyproject.toml": "", "two/test_c.py": "", "test_b.py": ""}
+@pytest.mark.parametrize(
+    ("unread", "folders"),
+    [
+        (["packages/a/tests/test_a.py"], ["packages/a"]),
+        (["packages/a/tests", "packages/b"], ["packages/a", "packages/b"]),
+        (["packages/b/b/tests/test_b.py", "packages/a/tests/fixtures/d/test_d.py"], ["packages/a", "packages/b"]),
+        (["tests/test_top.py"], []),
+        (["examples/c/test_c.py"], []),
+        ([], []),
+    ],
+)
+def test_what_cannot_be_read_leads_to_the_projects_that_it_lies_in(unread: list[str], folders: list[str]) -> None:
+    apart = projects_apart(WHOLE, unread, PROJECTS)
 
-    assert arguments(files) == {
-        "pytest-one": (),
-        "pytest-two": (),
-        "pytest": ("--ignore=one", "--ignore=two"),
-    }
-
-
-def test_one_project_at_the_top_stays_one_check() -> None:
-    files = {"pyproject.toml": "[project]\n", "setup.cfg": "", "src/shop/__init__.py": "", "tests/test_a.py": ""}
-
-    assert arguments(files) == {"pytest": ()}
-
-
-@pytest.mark.parametrize("above", ["conftest.py", "packages/conftest.py", "pytest.ini"])
-def test_projects_that_lean_on_what_is_above_them_run_from_the_top(above: str) -> None:
-    files = {above: "", "packages/one/pyproject.toml": "", "packages/one/test_a.py": ""}
-
-    assert arguments(files) == {"pytest": ()}
-
-
-def test_settings_in_a_folder_without_tests_say_nothing_of_tests_elsewhere() -> None:
-    assert arguments({"lib/pytest.ini": "", "test_b.py": ""}) == {"pytest": ()}
-    assert arguments({"lib/pytest.ini": "", "lib/check_b.py": ""}) == {"pytest-lib": ()}
+    assert [check.folder for check in apart] == folders
+    assert all(check.arguments == ("-q",) for check in apart)
+    assert without(WHOLE, apart).arguments == ("-q", *(f"--ignore={folder}" for folder in folders))
 
 
 def test_two_folders_whose_names_are_alike_are_two_checks() -> None:
@@ -243,7 +225,7 @@ def test_a_check_whose_dependencies_are_not_installed_is_left_out_with_the_reaso
 
 
 def test_more_checks_than_a_run_takes_are_told_by_name(tmp_path: Path) -> None:
-    files = {f"part{number:02}/{name}": "" for number in range(14) for name in ("setup.py", "test_a.py")}
+    files = {f"part{number:02}/{name}": "" for number in range(14) for name in ("pytest.ini", "test_a.py")}
 
     found = usable(seen(files), Toolchains(path=str(tmp_path)), lambda place: True)
 

@@ -214,23 +214,37 @@ def test_a_new_test_gets_a_name_that_is_free() -> None:
     assert played.answer["test_path"] == "tests/test_ticket_2.py"
 
 
-@pytest.mark.parametrize("source", ["packages/shop/src/shop/cart.py", "packages/shop/shop/cart.py"])
-def test_a_new_test_goes_to_the_project_whose_code_it_calls(source: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "checks", "module", "place"),
+    [
+        (
+            "packages/shop/src/shop/cart.py",
+            "pytest, pytest-shop (in packages/shop)",
+            "shop.cart",
+            "packages/shop/tests/",
+        ),
+        ("packages/shop/shop/cart.py", "pytest-shop (in packages/shop)", "shop.cart", "packages/shop/tests/"),
+        ("packages/shop/shop/cart.py", "pytest", "packages.shop.shop.cart", ""),
+        ("lib/src/cart.py", "pytest", "lib.src.cart", ""),
+        ("web/cart.py", "jest-web (in web), pytest", "web.cart", ""),
+        ("cart.py", "pytest-shop (in packages/shop), pytest", "cart", ""),
+    ],
+)
+def test_a_new_test_goes_to_the_folder_whose_check_runs_it(source: str, checks: str, module: str, place: str) -> None:
     ground = Playground(
         {
             "packages/shop/pyproject.toml": "",
-            source: SHOP,
             "packages/shop/tests/test_cart.py": "",
             "packages/other/setup.py": "",
-            "packages/other/tests/test_other.py": "",
+            source: SHOP,
         }
     )
     quoted = "\n".join(f"| {line}".rstrip() for line in ASSERTS.split("\n"))
 
-    played = play(f"# Diagnose: x\n\nTicket:\n{quoted}\n\nChecks: pytest-packages-shop", ground)
+    played = play(f"# Diagnose: x\n\nTicket:\n{quoted}\n\nChecks: {checks}", ground)
 
-    assert played.answer["test_path"] == "packages/shop/tests/test_ticket.py"
-    assert played.answer["test_text"].startswith("from shop.cart import Basket\n")
+    assert played.answer["test_path"] == f"{place}test_ticket.py"
+    assert played.answer["test_text"].startswith(f"from {module} import Basket\n")
 
 
 def test_the_ticket_s_own_code_goes_before_a_red_test_that_has_nothing_to_do_with_it() -> None:
