@@ -26,13 +26,18 @@ _STYLES: Final = {
 _ENDLESS = 100_000  # characters: a line in a file or a pipe is never broken
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise  # rich calls this where that is handled, and would end the program
+
+
 class Terminal:
     """Prints trees, tables and lines; without colours and without breaking lines when `file` is no terminal."""
 
     def __init__(self, file: TextIO, *, live: bool | None = None, width: int | None = None) -> None:
         self.live = file.isatty() if live is None else live
         width = width or (None if self.live else _ENDLESS)
-        self._console = Console(
+        self._console = _Console(
             file=file, force_terminal=self.live, width=width, markup=False, emoji=False, highlight=False
         )
         self._encoding = file.encoding or "utf-8"  # a file in memory has none

@@ -24,6 +24,7 @@ _READ_KEYS = frozenset({"title", "tags", "component", "environment", "status", "
 SCOPE_KEYS: Final = ("environment",)
 _DECIDING = frozenset({"status", "superseded_by", *SCOPE_KEYS})  # misspelt, a note would be used where it must not
 _NEAR = 0.8  # how alike two keys are, as difflib counts it; `enviroment` is 0.95
+_MEANT = frozenset({"stats"})  # words of their own that are as near as a slip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +74,11 @@ def _read(lines: Sequence[str]) -> FrontMatter:
         if entry := _ENTRY.fullmatch(line):
             key = _key(entry)
             values[key] = _values(entry["value"])
-            near = _near(key)
+            inside = line[:1].isspace()  # a part of another key's value
+            near = "" if inside else _near(key)
             if near in _DECIDING:
                 flaws.append(Flaw(line=number, said=f"the key {entry['key']!r} is not known; `{near}` is"))
-            if near or (key not in _READ_KEYS and not line[:1].isspace()):  # else it is a part of another key's value
+            if key not in _READ_KEYS and not inside:
                 unknown.append(f"{entry['key']} (`{near}`?)" if near else entry["key"])
         elif key and (item := _ITEM.fullmatch(line)):
             values[key].extend(_values(item[1]))
@@ -103,7 +105,7 @@ def _key(entry: re.Match[str]) -> str:
 def _near(key: str) -> str:
     """The known key that an unknown one was meant to be; "" where none is near, and for a known one."""
     alike = [known for known in sorted(_READ_KEYS) if abs(len(known) - len(key)) <= 1]
-    return next(iter(get_close_matches(key, alike, n=1, cutoff=_NEAR)), "") if key not in _READ_KEYS else ""
+    return next(iter(get_close_matches(key, alike, n=1, cutoff=_NEAR)), "") if key not in _READ_KEYS | _MEANT else ""
 
 
 def _is_passed_over(line: str, key: str) -> bool:

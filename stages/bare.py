@@ -14,15 +14,15 @@ _SETTINGS: Final = {
 _SHA1_DIGITS: Final = 40  # of an id; SHA-256 has 64
 
 
-def lay_out(folder: Path, *, kind: str, head: str = "ref: refs/heads/main") -> None:
+def lay_out(folder: Path, *, object_format: str, head: str = "ref: refs/heads/main") -> None:
     """Make `folder`, which must not be there yet. Ids of its commits are of a kind that git knows by that name."""
     folder.mkdir(mode=0o700)
     for name in ("info", "objects/info", "objects/pack", "refs"):
         (folder / name).mkdir(parents=True)
     (folder / "HEAD").write_text(f"{head}\n", "utf-8")
-    (folder / "config").write_text(_SETTINGS[kind], "utf-8")
+    (folder / "config").write_text(_SETTINGS[object_format], "utf-8")
 
 
-def kind_of(commit: CommitId) -> str:
+def object_format_of(commit: CommitId) -> str:
     """The kind of ids in the repository of a commit."""
     return "sha1" if len(commit) == _SHA1_DIGITS else "sha256"

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from memory.types import CommitId
-from stages.bare import kind_of, lay_out
+from stages.bare import lay_out, object_format_of
 from stages.blobs import blobs_of
 from stages.diff import ATTRIBUTES, changed, compare
 from stages.errors import DoesNotFit, Refused
@@ -72,13 +72,16 @@ class Clone:
     def _seeing(self, objects: Path) -> Iterator[None]:
         """What git packs here it writes here first: in the repository itself it would begin the file there."""
         alternates = self.git_dir / "objects" / "info" / "alternates"
-        alternates.write_bytes(os.fsencode(objects) + b"\n")
-        yield
-        alternates.unlink()
+        path = os.fsencode(objects).replace(b"\\", rb"\\").replace(b'"', rb"\"").replace(b"\n", rb"\n")
+        alternates.write_bytes(b'"' + path + b'"\n')  # quoted as git quotes
+        try:
+            yield
+        finally:
+            alternates.unlink()
 
     def _lay_out(self) -> None:
         """A git folder with our own rules."""
-        lay_out(self.git_dir, kind=kind_of(self.base), head=self.base)  # no branch
+        lay_out(self.git_dir, object_format=object_format_of(self.base), head=self.base)  # no branch
         (self.git_dir / "shallow").write_text(f"{self.base}\n")  # its parents are not here
         (self.git_dir / "info" / "exclude").write_text(_LEFT_BEHIND)
         (self.git_dir / "info" / "attributes").write_text(ATTRIBUTES)

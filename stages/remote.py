@@ -172,7 +172,7 @@ def trusted(git: Git) -> Iterator[Git]:
     common, _, kind = told.rstrip("\n").rpartition("\n")
     with tempfile.TemporaryDirectory() as folder:
         clean = Path(folder) / "git"
-        lay_out(clean, kind=kind)
+        lay_out(clean, object_format=kind)
         (clean / "objects" / "info" / "alternates").write_text(f"{common}/objects\n", "utf-8")
         shallow = Path(common) / "shallow"  # work trees have none of their own
         if shallow.is_file():

@@ -125,13 +125,11 @@ class Repository:
         return RepositoryId(f"local:{seen[-1]}")
 
     @property
-    def default_branch(self) -> str:
-        """What `origin` calls its main branch, else the only branch, else `main` or `master`, else what HEAD names."""
-        return self.default[0]
-
-    @property
     def default(self) -> tuple[str, CommitId | None]:
-        """The default branch, and its tip at this moment, here or else at `origin`; None where it has none."""
+        """The default branch, and its tip at this moment, here or else at `origin`; None where it has none.
+
+        It is what `origin` calls its main branch, else the only branch, else `main` or `master`, else what HEAD names.
+        """
         told = self._git.line("for-each-ref", _TIPS, "refs/heads", _MAIN_OF_ORIGIN)
         refs = (line.split(" ") for line in told.split("\n")) if told else ()
         tips = {name: (CommitId(tip), target) for name, tip, target in refs}

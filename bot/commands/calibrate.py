@@ -44,7 +44,8 @@ def calibrate(app: App, repository: Path, rate: float, picture: Path | None, as_
     with Counting(err(), "Asked") as counting:
         made = app.stores.upkeep.calibrate(version, app.book.now(), known, level=rate, told=counting.told)
     if not made.measured.calibration.notes and not as_json:
-        out().line(f"Nothing to calibrate, as no note can be read: `{program()} memory notes` says where notes belong.")
+        way_out = f"`{program()} memory notes` says what there is"
+        out().line(f"Nothing to calibrate or to draw: no note is in use. {way_out}.")
         return
     drawn = curves(made.measured)
     if picture:

@@ -16,7 +16,7 @@ from bot.outbox.sender import Sender
 from bot.outbox.signing import Signing
 from bot.outbox.types import ForeignCommits, Pushed, PushResult, RuleRefused
 from memory.types import CommitId
-from stages.bare import kind_of, lay_out
+from stages.bare import lay_out, object_format_of
 from stages.git import Git
 from stages.remote import (
     PushOutcome,
@@ -68,7 +68,7 @@ class Pushes:
         self._sender.ledger.intend(effect)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name) / "git"
-            lay_out(folder, kind=kind_of(only_if_head))
+            lay_out(folder, object_format=object_format_of(only_if_head))
             self._deleted(ref, Git(folder=folder, git_dir=folder), branch, only_if_head)
         self._sender.ledger.done(effect, only_if_head)
 

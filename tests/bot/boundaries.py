@@ -39,11 +39,10 @@ def act_at_the_next(seen: Path, act: Callable[[], object]) -> None:
 
     def wrapped(real: Callable[..., Any], name: str) -> Callable[..., Any]:
         def call(store: object, *given: Any, **more: Any) -> Any:
-            what = (
-                f"{name} {given[1] if isinstance(given[-1], str) or len(given) > 1 else ''} {more.get('attempt', '')}"
-            )
             if name == "record":
                 what = f"record {type(given[0].ending).__name__} {given[0].final}"
+            else:  # a run, and the name of a step or of a state
+                what = f"{name} {given[1]} {more.get('attempt', '')}"
             if name != "start":  # there the step before has only just ended
                 here(f"before {what}")
             result = real(store, *given, **more)

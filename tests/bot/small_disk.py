@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import errno
+import io
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +17,16 @@ from tests.bot.children import in_child
 _NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000  # of unshare(2)
 _PRIVATE: Final = 0x40000 | 0x4000  # MS_PRIVATE, MS_REC of mount(2)
 _FILLER: Final = "filler"
+
+
+class NoRoom(io.StringIO):
+    """A stream of which nothing more can be written; `tried` is how often that was asked."""
+
+    tried = 0
+
+    def write(self, text: str) -> int:
+        self.tried += 1
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class NoDisk(Exception):

@@ -115,7 +115,7 @@ def test_without_notes_one_sentence_says_what_to_do(tmp_path: Path, files: Mappi
 
     assert (told.exit_code, told.stderr, picture.exists()) == (0, "", False)
     assert told.stdout == (
-        f"Nothing to calibrate, as no note can be read: `{program()} memory notes` says where notes belong.\n"
+        f"Nothing to calibrate or to draw: no note is in use. `{program()} memory notes` says what there is.\n"
     )
     assert typed.json("memory", "calibrate", *typed.at)["notes"] == 0
 

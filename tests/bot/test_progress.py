@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import io
+import os
 
 import pytest
 
@@ -13,6 +13,7 @@ from bot.progress import Progress
 from bot.terminal import Terminal
 from memory.types import CheckId
 from stages.journal import ToolUsed
+from tests.bot.small_disk import NoRoom
 
 USED = ToolUsed(tool="edit", arguments="{}", result="", refused=False)
 
@@ -94,14 +95,7 @@ def test_a_line_can_be_made_to_stand_out() -> None:
 
 
 def test_a_run_goes_on_where_nobody_can_be_told() -> None:
-    class Full(io.StringIO):
-        tried = 0
-
-        def write(self, text: str) -> int:
-            self.tried += 1
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    full = Full()
+    full = NoRoom()
 
     with Progress(Terminal(full)) as progress:
         progress.stage("triage")
@@ -109,3 +103,16 @@ def test_a_run_goes_on_where_nobody_can_be_told() -> None:
         progress.done("Published.")
 
     assert full.tried == 1
+
+
+def test_a_pipe_that_nobody_reads_any_more_is_no_end_of_the_run() -> None:
+    read, write = os.pipe()
+    os.close(read)
+
+    pipe = os.fdopen(write, "w")
+    with Progress(Terminal(pipe)) as progress:
+        progress.stage("triage")
+        progress.done("Published.")
+
+    with pytest.raises(BrokenPipeError):  # it is such a pipe
+        pipe.close()

@@ -176,6 +176,9 @@ def test_a_head_that_can_be_understood_has_no_flaw(head: str) -> None:
         ("titel: x\nDate: 2026-01-01\nowner:\n  name: mira\ncomponents: [till]",
          ("titel (`title`?)", "Date", "owner", "components (`component`?)")),
         ("enviroment: staging", ("enviroment (`environment`?)",)),
+        ("stats: 12", ("stats",)),
+        ("metadata:\n  enviroment: staging", ("metadata",)),
+        ("summary: >\n  State: it was well", ("summary",)),
     ],
 )  # fmt: skip
 def test_keys_that_nobody_reads_are_named_with_the_known_one_that_is_near(head: str, said: tuple[str, ...]) -> None:

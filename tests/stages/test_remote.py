@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from memory.types import CommitId
-from stages.bare import kind_of, lay_out
+from stages.bare import lay_out, object_format_of
 from stages.git import Git
 from stages.mirror import Mirror
 from stages.remote import (
@@ -86,7 +86,7 @@ def test_a_copy_can_be_opened_as_a_repository_with_the_identity_of_its_origin(gi
     repository = Repository.open(mirror.folder)
     assert commit == repository.resolve() == github.till.git.head("main")
     assert repository.id == f"{github.web.removeprefix('http://')}/acme/till"
-    assert repository.default_branch == "main"
+    assert repository.default[0] == "main"
     assert sorted(path.name for path in mirror.folder.iterdir()) == [".git", ".lock"]
 
 
@@ -120,7 +120,7 @@ def test_f25_f28_a_default_branch_that_was_renamed_or_forced_leaves_no_way_to_th
     new = mirror.fetch(remote, "trunk")
 
     assert (had, mirror.has(old), mirror.has(new)) == (True, False, True)
-    assert Repository.open(mirror.folder).default_branch == "trunk"
+    assert Repository.open(mirror.folder).default[0] == "trunk"
 
 
 def test_f28_a_branch_that_is_not_there_is_told_as_such(github: GitHub, tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_a_branch_is_taken_away_by_a_folder_without_commits_whatever_ids_there_a
     there.run("branch", BRANCH)
     commit = CommitId(there.run("rev-parse", "HEAD").decode().strip())
     remote = Remote(url=f"file://{tmp_path}")
-    lay_out(here, kind=kind_of(commit))
+    lay_out(here, object_format=object_format_of(commit))
 
     said = remote.delete(Git(folder=here, git_dir=here), BRANCH, commit)
 

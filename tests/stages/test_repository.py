@@ -279,7 +279,7 @@ def test_the_default_branch_is_what_origin_says(tmp_path: Path) -> None:
     git(repository.folder, "update-ref", "refs/remotes/origin/trunk", repository.resolve())
     git(repository.folder, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
 
-    assert repository.default_branch == "trunk"
+    assert repository.default[0] == "trunk"
     assert repository.resolve("trunk") == repository.resolve()
 
 
@@ -299,7 +299,7 @@ def test_without_an_origin_main_is_the_default_branch(
         git(repository.folder, "branch", branch)
     git(repository.folder, "checkout", "--quiet", here)
 
-    assert repository.default_branch == default
+    assert repository.default[0] == default
 
 
 def test_the_only_branch_is_the_default_branch(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_the_only_branch_is_the_default_branch(tmp_path: Path) -> None:
     git(repository.folder, "branch", "-m", "trunk")
     git(repository.folder, "checkout", "--quiet", "--detach")
 
-    assert repository.default_branch == "trunk"
+    assert repository.default[0] == "trunk"
 
 
 @pytest.mark.parametrize("name", ["größe", "a\u2028b", "a\x85b", "x" * 200])
@@ -341,7 +341,7 @@ def test_without_a_known_name_the_branch_that_is_checked_out_is_the_default(tmp_
     git(repository.folder, "branch", "-m", "trunk")
     git(repository.folder, "branch", "topic")
 
-    assert repository.default_branch == "trunk"
+    assert repository.default[0] == "trunk"
 
 
 def test_without_any_branch_head_is_the_default(tmp_path: Path) -> None:
@@ -349,8 +349,8 @@ def test_without_any_branch_head_is_the_default(tmp_path: Path) -> None:
     git(repository.folder, "checkout", "--quiet", "--detach")
     git(repository.folder, "branch", "-D", "main")
 
-    assert repository.default_branch == "HEAD"
-    assert repository.resolve(repository.default_branch) == repository.resolve()
+    assert repository.default[0] == "HEAD"
+    assert repository.resolve(repository.default[0]) == repository.resolve()
 
 
 def test_branches_tags_ids_and_short_ids_are_resolved(tmp_path: Path) -> None:

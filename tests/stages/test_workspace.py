@@ -58,6 +58,15 @@ def test_the_clone_knows_exactly_one_commit(rich: tuple[Repository, Workspace]) 
     assert not (space.tree.parent / "git" / "objects" / "info" / "alternates").exists()
 
 
+@pytest.mark.parametrize("name", ["a b", "größe", 'a"b', "a\\b", "a\nb", "a:b", "#a"])
+def test_a_repository_is_cloned_whatever_its_folder_is_called(name: str, tmp_path: Path) -> None:
+    repository = make(tmp_path / name)
+
+    space = Workspaces(tmp_path / "work", checks()).make(repository, repository.resolve(), "one")
+
+    assert space.files() == tuple(sorted(SHOP))
+
+
 def test_sec_5_15_nothing_of_the_source_can_be_found_in_the_workspace(rich: tuple[Repository, Workspace]) -> None:
     repository, space = rich
     trusted = Git(folder=space.tree, git_dir=space.tree.parent / "git")
