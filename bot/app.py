@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from bot.agents import check_command, check_price, model_of, program_name, program_of
@@ -201,8 +201,8 @@ class App(Steering):
         """What a run works with. Raises Parked when there is no sandbox, RepositoryFault, and what `check` raises."""
         repository = Repository.open(Path(run.place))
         config = read_config(repository, default_commit(repository))
-        bench = partial(self._bench, run, repository, config, interpreter(config, repository))
         sandbox, agent = self._sandbox(run), self._agent_of(run)
+        dependencies = self._dependencies(config, cache(partial(interpreter, config, repository)), sandbox)
         self.stores.runs.save_level(run.id, sandbox.level)
         pursuit = Pursuit(
             self.stores,
@@ -221,7 +221,7 @@ class App(Steering):
             admission=Admission(policy=policy_of(config), scrubber=self.scrubber),
             guard=partial(self._guard, run.id),
         )
-        return pursuit, bench(sandbox)
+        return pursuit, self._bench(run, repository, config, dependencies)
 
     def _ledger(self, run: Run, model: str) -> Ledger:
         """What all runs spend in a day; the embedded model is free, and bounded only where the operator says so."""
@@ -233,10 +233,7 @@ class App(Steering):
         wanted = self.choices.sandbox or run.sandbox or self.settings.sandbox or "auto"
         return choose(wanted, trusted=self.choices.trusted)
 
-    def _bench(
-        self, run: Run, repository: Repository, config: RepositoryConfig, python: Path, sandbox: Sandbox
-    ) -> Bench:
-        dependencies = self._dependencies(config, python, sandbox)
+    def _bench(self, run: Run, repository: Repository, config: RepositoryConfig, dependencies: Dependencies) -> Bench:
         workspaces = Workspaces(self._work, dependencies.checks(Installed()))
         return Bench(
             run=run,
@@ -250,12 +247,12 @@ class App(Steering):
             clean=self.book.clean,
         )
 
-    def _dependencies(self, config: RepositoryConfig, python: Path, sandbox: Sandbox) -> Dependencies:
+    def _dependencies(self, config: RepositoryConfig, python: Callable[[str], Path], sandbox: Sandbox) -> Dependencies:
         installer = Installer(
             folder=self.settings.home / "installed",
             sandbox=sandbox,
             hosts=self.settings.outside.install_hosts,
-            python=python,
+            python=python("."),
             owner=self.settings.installation,
             toolchains=Toolchains(home=Path.home()),
         )

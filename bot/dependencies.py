@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.facts import Decided
 from memory.types import CommitId
-from stages.checks import Checks
+from stages.checks import Checks, Interpreters
 from stages.installed import Installed
 from stages.installer import Base, Installer
 from stages.installs import Install, detect_installs
@@ -30,12 +30,12 @@ def told(installed: Installed) -> tuple[Decided, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Dependencies:
-    """`asked` are the steps of the repository's settings, None where they are to be seen in the tree. `python` is the
-    interpreter of the tests; `named` when the repository named it: then no other one takes its place."""
+    """`asked` are the steps of the repository's settings, None where they are to be seen in the tree. `python` gives
+    the interpreter of a folder's tests; `named` when the repository named it: then no other one takes its place."""
 
     installer: Installer
     sandbox: Sandbox
-    python: Path
+    python: Interpreters
     named: bool
     home: Path
     asked: tuple[Install, ...] | None = None
@@ -48,5 +48,5 @@ class Dependencies:
 
     def checks(self, installed: Installed) -> Checks:
         """What runs checks, with all that was installed."""
-        made = None if self.named else installed.python(self.python)
+        made = None if self.named else installed.python(self.installer.python)
         return Checks(self.sandbox, made or self.python, Toolchains(home=self.home, caches=installed.home))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from memory.errors import Told
+from stages.errors import NoPython
 
 
 class BotError(Told):
@@ -127,13 +128,13 @@ class RunIsOver(RunError):
     """Run {run} is over ({outcome}): `ticketsmith runs requeue {run} NOTE` begins a new run of its ticket."""
 
 
-class NoInterpreter(WrongInput):
+class NoInterpreter(NoPython, WrongInput):
     """The interpreter {python} of this repository {problem}: name one in .github/ticketsmith.toml that is on PATH, such
     as python3.12, or the path of one, such as .venv/bin/python, from the top of the repository.
     """
 
 
-class ForeignInterpreter(WrongInput):
+class ForeignInterpreter(NoPython, WrongInput):
     """The interpreter {python} comes with the repository itself, whose {path} could open any folder of this machine to
     its tests: name one that is on PATH, such as python3.12, as `python` in .github/ticketsmith.toml, or take {path} out
     of git and make the environment here.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from bot.errors import ForeignInterpreter, NoInterpreter
@@ -16,8 +17,9 @@ from stages.sandbox import NotAnInterpreter, decided_by
 _OWN: Final = (".venv/bin/python", "venv/bin/python")
 
 
-def interpreter(config: RepositoryConfig, repository: Repository) -> Path:
-    """What the repository names, else its own environment, else ours.
+def interpreter(config: RepositoryConfig, repository: Repository, folder: str = ".") -> Path:
+    """What the repository names, else the environment that lies nearest to a folder of the checkout: its own, or that
+    of one above it; else ours.
 
     A name is looked up on PATH, as a shell does it; anything with a `/` is a path from the top of the repository.
     Raises NoInterpreter, and ForeignInterpreter where a file of the repository itself would decide what is opened.
@@ -26,8 +28,13 @@ def interpreter(config: RepositoryConfig, repository: Repository) -> Path:
         return _checked(config.python, repository.folder / config.python, repository)
     if config.python:
         return _checked(config.python, shutil.which(config.python), repository)
-    own = next((name for name in _OWN if (repository.folder / name).exists()), None)
+    own = next((name for name in _nearest(folder) if (repository.folder / name).exists()), None)
     return _checked(own, repository.folder / own, repository) if own else Path(sys.executable)
+
+
+def _nearest(folder: str) -> Iterator[str]:
+    here = PurePosixPath(folder)
+    return (str(place / own) for place in (here, *here.parents) for own in _OWN)
 
 
 def _checked(name: str, python: Path | str | None, repository: Repository) -> Path:

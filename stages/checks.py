@@ -9,15 +9,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
 from memory.types import CheckId
 from stages.beside import NOT_READY, STARTER, with_services
-from stages.detection import PYTEST, is_test_file
-from stages.errors import ParkCause, Parked, Refused
+from stages.detection import PYTEST, is_test_file, why_not
+from stages.errors import NoPython, ParkCause, Parked, Refused
+from stages.plugins import OUR_PLUGINS, only_our_plugins
 from stages.readers.told import Told, Unreadable
 from stages.report import TIMEOUT, Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.result_files import ResultFiles
@@ -26,7 +25,7 @@ from stages.sandbox import Command, Level, Ran, Sandbox, needed_by, warm
 from stages.tests_of_commands import alone, only, read_files, read_output
 from stages.toolchains import Toolchains, language_of
 
-__all__ = ["PYTEST", "Checks", "Runs", "Wish", "is_test_file"]
+__all__ = ["PYTEST", "Checks", "Interpreters", "Runs", "Wish", "is_test_file"]
 
 TESTS_AT_MOST: Final = 10_000
 
@@ -40,16 +39,6 @@ _SIGNALLED: Final = 125  # exit statuses from here on say that the command itsel
 # Standard output becomes the channel, and nothing else of the command is given it. With the second, errors as well.
 _TO_CHANNEL: Final = ("/bin/sh", "-c", f'exec "$@" >&{_CHANNEL} {_CHANNEL}>&-', "sh")
 _BOTH_TO_CHANNEL: Final = ("/bin/sh", "-c", f'exec "$@" >&{_CHANNEL} 2>&1 {_CHANNEL}>&-', "sh")
-# Plugins that our own environment holds: what in the target's tests and settings asks for them, and their modules.
-_OUR_PLUGINS: Final = {
-    "hypothesis": "_hypothesis_pytestplugin",
-    "anyio": "anyio.pytest_plugin",
-    "respx": "respx.plugin",
-    "pytest.cov|--(no-)?cov": "pytest_cov.plugin",
-    r"xdist|--dist\b|-n[ =\"',]*(auto|logical|\d)": "xdist.plugin",
-    "looponfail": "xdist.looponfail",
-    r"\.timeout\(|--timeout|timeout\s*=": "pytest_timeout",
-}
 _FOR_COMMANDS: Final = {"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0"}
 _ENVIRONMENT: Final = {
     # The same run gives the same order of sets, and leaves no bytecode in the tree.
@@ -60,10 +49,8 @@ _ENVIRONMENT: Final = {
 }
 
 
-@cache
-def _only_our_plugins() -> bool:
-    """True when our environment has no pytest plugin but those that came with us: no target chose any of them."""
-    return all(entry.value in _OUR_PLUGINS.values() for entry in entry_points(group="pytest11"))
+Interpreters = Callable[[str], Path]
+"""folder of the tree → the interpreter of its tests. Raises NoPython."""
 
 
 class Runs(Protocol):
@@ -88,9 +75,9 @@ class Wish:
 
 
 class Checks:
-    """Runs checks in a sandbox. `python` is the interpreter of the target's tests, pytest is installed beside it."""
+    """Runs checks in a sandbox. `python` is the tests' interpreter, or gives that of a folder; pytest is beside it."""
 
-    def __init__(self, sandbox: Sandbox, python: Path, toolchains: Toolchains | None = None) -> None:
+    def __init__(self, sandbox: Sandbox, python: Path | Interpreters, toolchains: Toolchains | None = None) -> None:
         self._sandbox, self._python = sandbox, python
         self.toolchains = toolchains or Toolchains()
 
@@ -105,8 +92,8 @@ class Checks:
     ) -> CheckReport:
         """Run a check in a tree; `lent` are folders outside that it sees, read-only, at places in the tree.
 
-        Raises Refused for ids that no test can have, and what the sandbox raises: Parked, Stopped. Parked also when a
-        toolchain is not here, or when this sandbox has no network of its own for the check's services.
+        Raises Refused for ids that no test can have, NoPython, and what the sandbox raises: Parked, Stopped. Parked
+        also when a toolchain is not here, or when this sandbox has no network of its own for the check's services.
         """
         wish = wish or Wish()
         if check.services and self._sandbox.level is Level.LANDLOCK:
@@ -126,6 +113,14 @@ class Checks:
                 return self._with_files(check, tree, wish, lent, stopped)
             case CheckKind.GO | CheckKind.CARGO:
                 return self._with_output(check, tree, wish, lent, stopped)
+
+    def why_not(self, check: Check, is_there: Callable[[str], bool]) -> str:
+        """Why a check cannot run here, with the way out; "" when it can: `detection.why_not`, and its interpreter."""
+        try:
+            self._python_of(check)
+        except NoPython as error:
+            return " ".join(str(error).split())
+        return why_not(check, self.toolchains, is_there)
 
     @contextmanager
     def warm(self) -> Iterator[Checks]:
@@ -177,8 +172,9 @@ class Checks:
         arguments = check.arguments
         if channel is not None:
             arguments = (*(_BOTH_TO_CHANNEL if check.kind is CheckKind.CARGO else _TO_CHANNEL), *arguments)
-        own = (*needed_by(self._python), *self._for_services(check))
-        path = ":".join(map(str, (*tools.path, self._path)))
+        python = self._python_of(check)
+        own = (*needed_by(python), *self._for_services(check))
+        path = ":".join(map(str, (*tools.path, _path(python))))
         return Command(
             arguments=with_services(
                 check, arguments, self._sandbox.inside(tree), () if channel is None else (channel,)
@@ -200,7 +196,8 @@ class Checks:
     def _pytest(
         self, check: Check, tree: Path, wish: Wish, lent: tuple[tuple[str, Path], ...], stopped: Callable[[], bool]
     ) -> CheckReport:
-        key, ours = secrets.token_bytes(32), self._python == Path(sys.executable)
+        key, python = secrets.token_bytes(32), self._python_of(check)
+        ours = python == Path(sys.executable)
         seconds = wish.timeout_seconds or check.timeout_seconds
         orders = {
             "folder": check.folder,
@@ -209,20 +206,20 @@ class Checks:
             "coverage": wish.coverage,
             "first": wish.stop_at_first,
             # In the target's own environment every plugin was chosen by somebody: all are loaded.
-            "plugins": _OUR_PLUGINS if ours and _only_our_plugins() else None,
+            "plugins": OUR_PLUGINS if ours and only_our_plugins() else None,
             "test_seconds": wish.test_seconds or check.timeout_seconds / _SHARE_OF_ONE_TEST,
             "seconds": seconds,
         }
         # -P and -s instead of -I, which would also drop PYTHONHASHSEED; no other variable of Python's is set.
-        program = (str(self._python), "-s", "-P", "-B", str(_LAUNCHER))
+        program = (str(python), "-s", "-P", "-B", str(_LAUNCHER))
         arguments, inside = (*program, str(_CHANNEL), str(_SECRET)), self._sandbox.inside(tree)
         ran = self._sandbox.run(
             Command(
                 arguments=with_services(check, arguments, inside, (_CHANNEL, _SECRET)),
                 tree=tree,
                 folder=check.folder,
-                environment={**_ENVIRONMENT, **dict(check.environment), "PATH": self._path},
-                readable=(*needed_by(self._python), *self._for_services(check), _LAUNCHER.parent),
+                environment={**_ENVIRONMENT, **dict(check.environment), "PATH": _path(python)},
+                readable=(*needed_by(python), *self._for_services(check), _LAUNCHER.parent),
                 lent=lent,
                 stdin=json.dumps(orders).encode(),
                 channel=_CHANNEL,
@@ -238,9 +235,12 @@ class Checks:
         complete = results.intact and not ran.reported_cut and _ended_properly(results, ran, wish)
         return _report(check, ran, complete=complete, results=results)
 
-    @property
-    def _path(self) -> str:
-        return f"{self._python.parent}:/usr/local/bin:/usr/bin:/bin"
+    def _python_of(self, check: Check) -> Path:
+        return self._python if isinstance(self._python, Path) else self._python(check.folder)
+
+
+def _path(python: Path) -> str:
+    return f"{python.parent}:/usr/local/bin:/usr/bin:/bin"
 
 
 def _checked(test: CheckId) -> str:

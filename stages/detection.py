@@ -69,13 +69,13 @@ def _names(name: CheckId) -> Iterator[CheckId]:
     yield from (CheckId(f"{name[: _NAME_AT_MOST - 4]}-{number}") for number in count(2))
 
 
-def usable(checks: Iterable[Check], toolchains: Toolchains, is_there: Callable[[str], bool]) -> Detected:
-    """Which of these checks can run here, twelve at most; `is_there` tells whether a folder of dependencies is."""
+def usable(checks: Iterable[Check], why_not: Callable[[Check], str]) -> Detected:
+    """Which of these checks can run here, twelve at most; `why_not` tells what is in the way of one, "" for nothing."""
     can, cannot = list[Check](), list[str]()
     for check in (_with_what_is_there(check, is_there) for check in checks):
         if len(can) == _CHECKS_AT_MOST:
             cannot.append(f"{check.name}: {_TOO_MANY}")
-        elif problem := why_not(check, toolchains, is_there):
+        elif problem := why_not(check):
             cannot.append(f"{check.name}: {problem}")
         else:
             can.append(check)
@@ -89,7 +89,8 @@ def _with_what_is_there(check: Check, is_there: Callable[[str], bool]) -> Check:
 
 
 def why_not(check: Check, toolchains: Toolchains, is_there: Callable[[str], bool]) -> str:
-    """Why a check cannot run here, with the way out; "" when it can."""
+    """Why a check cannot run here, with the way out; "" when it can. `is_there` tells whether a folder of dependencies
+    is."""
     program = check.arguments[0] if check.arguments and check.kind is not CheckKind.PYTEST else ""
     if program and toolchains.of(check) is None:
         return f"the toolchain of {language_of(check)} is not on this machine; install it"

@@ -36,6 +36,10 @@ class LedgerSilent(StageError):
     """Nobody says whether this call may be paid for, so that it is not made."""
 
 
+class NoPython(StageError):
+    """The interpreter of a folder's tests cannot be used."""
+
+
 class Stopped(StageError):
     """The run was stopped."""
 

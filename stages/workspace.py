@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from memory.types import CheckId, CommitId
 from stages.checks import Checks, Wish
 from stages.clone import Clone
-from stages.detection import Detected, detect, is_test_file, usable, why_not
+from stages.detection import Detected, detect, is_test_file, usable
 from stages.errors import ParkCause, Parked, Refused
 from stages.git import GitFailed
 from stages.jail import Jail
@@ -110,7 +111,7 @@ class Workspace:
         if known is None:
             names = ", ".join(one.name for one in self.checks) or "none"
             raise Refused(reason=f"there is no check {check[:100]!r}; known are: {names}")
-        if problem := why_not(known, self._runner.toolchains, self._lending.has):
+        if problem := self._runner.why_not(known, self._lending.has):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
         if not known.detected and self.tree.is_dir() and not (self.tree / known.folder).is_dir():
@@ -262,7 +263,7 @@ class Workspaces:
         if checks is None:
             shown = detect(clone.files_at_base(), clone.at_base)
             beside = (replace(check, services=services) for check in shown)
-            seen = usable(beside, self._runner.toolchains, lending.has)
+            seen = usable(beside, partial(self._runner.why_not, is_there=lending.has))
         else:
             seen = Detected(checks=checks)
         return Workspace(clone, seen, self._runner, self._pace, lending, detected=checks is None)

@@ -114,6 +114,56 @@ def test_what_is_no_interpreter_is_refused(put: Callable[[Path], None], told: st
         interpreter(RepositoryConfig(python="tools/python"), repository)
 
 
+# --- Of a folder ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("places", "taken"),
+    [
+        (("packages/a/.venv", "packages/.venv", ".venv"), "packages/a/.venv"),
+        (("packages/a/venv", "packages/.venv", ".venv"), "packages/a/venv"),
+        (("packages/a/.venv", "packages/a/venv"), "packages/a/.venv"),
+        (("packages/venv", ".venv"), "packages/venv"),
+        (("packages/a/src/.venv", "packages/b/.venv", ".venv"), ".venv"),
+        (("venv",), "venv"),
+    ],
+)
+def test_the_environment_that_lies_nearest_to_a_folder_is_taken(
+    places: tuple[str, ...], taken: str, repository: Repository
+) -> None:
+    for place in places:
+        environment(repository.folder / place)
+
+    found = interpreter(RepositoryConfig(), repository, "packages/a")
+
+    assert found == repository.folder / taken / "bin" / "python"
+
+
+@pytest.mark.parametrize("folder", [".", "packages/a"])
+def test_without_an_environment_on_the_way_up_it_is_ours(folder: str, repository: Repository) -> None:
+    environment(repository.folder.parent / ".venv")
+    environment(repository.folder / "packages" / "b" / ".venv")
+
+    assert interpreter(RepositoryConfig(), repository, folder) == Path(sys.executable)
+
+
+def test_what_the_repository_names_goes_before_the_environment_of_a_folder(repository: Repository) -> None:
+    named = environment(repository.folder / "tools")
+    environment(repository.folder / "packages" / "a" / ".venv")
+
+    assert interpreter(RepositoryConfig(python="tools/bin/python"), repository, "packages/a") == named
+
+
+def test_an_environment_hurts_no_folder_but_those_below_it(repository: Repository) -> None:
+    good = environment(repository.folder / ".venv")
+    (repository.folder / "packages" / "b" / "venv" / "bin").mkdir(parents=True)
+    script(repository.folder / "packages" / "b" / "venv" / "bin" / "python")
+
+    assert interpreter(RepositoryConfig(), repository, "packages/a") == good
+    with pytest.raises(NoInterpreter, match="packages/b/venv/bin/python of this repository leads to none"):
+        interpreter(RepositoryConfig(), repository, "packages/b")
+
+
 # --- What a repository cannot do -----------------------------------------------------------------------------------
 
 
@@ -173,6 +223,30 @@ def test_nothing_that_git_tracks_decides_what_is_opened(
         interpreter(RepositoryConfig(python=named), repository)
     assert "take .venv" in sentence(told.value) or "take docs" in sentence(told.value)
     assert "python3.12" in sentence(told.value)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_that_git_tracks_decides_what_is_opened_for_a_folder(
+    attack: Callable[[Path, Path], None], repository: Repository, secret: Path
+) -> None:
+    project = repository.folder / "packages" / "a"
+    project.mkdir(parents=True)
+    attack(project, secret)
+    commit(repository.folder)
+
+    assert opens(project / PYTHON, secret), "the attack does not work: this test would prove nothing"
+    for folder in ("packages/a", "packages/a/src"):
+        with pytest.raises(ForeignInterpreter, match="take packages/a/"):
+            interpreter(RepositoryConfig(), repository, folder)
+
+
+def test_a_folder_that_is_a_tracked_link_opens_no_environment_behind_it(repository: Repository, secret: Path) -> None:
+    environment(secret / ".venv")
+    (repository.folder / "packages").symlink_to(secret.parent)
+    commit(repository.folder)
+
+    with pytest.raises(ForeignInterpreter, match="take packages out"):
+        interpreter(RepositoryConfig(), repository, "packages/secret")
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -15,9 +15,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from memory.types import CheckId
-from stages.checks import Checks, Wish, _only_our_plugins
+from stages.checks import Checks, Wish
 from stages.detection import detect
 from stages.errors import Refused
+from stages.plugins import only_our_plugins
 from stages.report import TIMEOUT, Check, CheckKind, CheckReport, Outcome
 from stages.results import read_results
 from stages.sandbox import Bounds, Sandbox
@@ -395,9 +396,9 @@ def test_options_of_the_tree_that_would_change_what_is_run_are_overridden(tmp_pa
 
 
 def test_every_plugin_that_comes_with_us_is_known() -> None:
-    _only_our_plugins.cache_clear()
+    only_our_plugins.cache_clear()
 
-    assert _only_our_plugins(), "name the new one in _OUR_PLUGINS: until then every run of pytest loads them all"
+    assert only_our_plugins(), "name the new one in OUR_PLUGINS: until then every run of pytest loads them all"
 
 
 def test_plugins_that_the_target_uses_are_loaded(tmp_path: Path) -> None:

@@ -204,7 +204,9 @@ JEST = Check(
 
 
 def test_a_check_whose_toolchain_is_missing_is_left_out_with_the_reason(tmp_path: Path) -> None:
-    found = usable((CARGO, JEST), Toolchains(path=str(tmp_path)), lambda place: True)
+    tools = Toolchains(path=str(tmp_path))
+
+    found = usable((CARGO, JEST), lambda check: why_not(check, tools, lambda place: True))
 
     assert found == Detected(
         left_out=(
@@ -218,7 +220,7 @@ def test_a_check_whose_dependencies_are_not_installed_is_left_out_with_the_reaso
     executable(tmp_path / "bin", "node")
     tools = Toolchains(path=str(tmp_path / "bin"))
 
-    assert usable((JEST,), tools, lambda place: place == "node_modules").checks == (JEST,)
+    assert usable((JEST,), lambda check: why_not(check, tools, lambda place: place == "node_modules")).checks == (JEST,)
     assert why_not(JEST, tools, lambda place: False) == (
         "node_modules is not installed; install the dependencies in your checkout"
     )
@@ -227,7 +229,7 @@ def test_a_check_whose_dependencies_are_not_installed_is_left_out_with_the_reaso
 def test_more_checks_than_a_run_takes_are_told_by_name(tmp_path: Path) -> None:
     files = {f"part{number:02}/{name}": "" for number in range(14) for name in ("pytest.ini", "test_a.py")}
 
-    found = usable(seen(files), Toolchains(path=str(tmp_path)), lambda place: True)
+    found = usable(seen(files), lambda check: why_not(check, Toolchains(path=str(tmp_path)), lambda place: True))
 
     assert [check.folder for check in found.checks] == [f"part{number:02}" for number in range(12)]
     assert found.left_out == tuple(

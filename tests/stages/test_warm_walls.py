@@ -213,11 +213,16 @@ def test_an_interpreter_that_is_not_ours_runs_cold(tmp_path: Path) -> None:
             commands.append(command)
             return super()._run(command, stopped)
 
-    made = tree(tmp_path, PASSES)
-    for python in (Path(sys.executable), Path(sys.executable).resolve()):
+    made = tree(tmp_path, {**PASSES, "theirs/test_a.py": ""})
+    ours, theirs = Path(sys.executable), Path(sys.executable).resolve()
+    for python in (ours, theirs):
         Checks(Seen(), python).run(PYTEST, made)
+    with_both = Checks(Seen(), lambda folder: theirs if folder == "theirs" else ours)
+    for folder in (".", "theirs"):
+        with_both.run(replace(PYTEST, folder=folder), made)
 
-    assert [bool(command.staying) for command in commands] == [True, False]
+    assert [bool(command.staying) for command in commands] == [True, False, True, False]
+    assert [command.arguments[0] for command in commands] == [str(ours), str(theirs), str(ours), str(theirs)]
 
 
 REACH = """
