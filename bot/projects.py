@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from memory.types import CheckId
 from stages.detection import is_test_file, projects_apart, without
@@ -24,14 +25,16 @@ def apart(workspace: Workspace, ran: Sequence[Ran], run: Callable[[Check], Check
     check, report = whole
     files = workspace.files()
     unread = _unread(report, files)
-    tried = projects_apart(check, unread, files)
+    found = [(one, workspace.why_not(one)) for one in projects_apart(check, unread, files)]
+    workspace.leave_out(*(f"{one.name}: {problem}" for one, problem in found if problem))
+    tried = tuple(one for one, problem in found if not problem)
     others = tuple(one for one in ran if one is not whole)
     workspace.use((*workspace.checks, *tried))
     better = [(one, found) for one in tried if _reads_more(found := run(one), one.folder, unread, report.collected)]
     if not better:
         workspace.use(tuple(one for one, _ in ran))
         return ran
-    rest = without(check, (one for one, _ in better))
+    rest = replace(without(check, (one for one, _ in better)), detected=True)  # one of several now
     workspace.use((rest, *(one for one, _ in (*better, *others))))
     left = run(rest)
     shown = (*(() if left.ran_nothing else ((rest, left),)), *better, *others)

@@ -72,7 +72,7 @@ def _names(name: CheckId) -> Iterator[CheckId]:
 def usable(checks: Iterable[Check], why_not: Callable[[Check], str]) -> Detected:
     """Which of these checks can run here, twelve at most; `why_not` tells what is in the way of one, "" for nothing."""
     can, cannot = list[Check](), list[str]()
-    for check in (_with_what_is_there(check, is_there) for check in checks):
+    for check in checks:
         if len(can) == _CHECKS_AT_MOST:
             cannot.append(f"{check.name}: {_TOO_MANY}")
         elif problem := why_not(check):
@@ -80,12 +80,6 @@ def usable(checks: Iterable[Check], why_not: Callable[[Check], str]) -> Detected
         else:
             can.append(check)
     return Detected(checks=tuple(can), left_out=tuple(cannot))
-
-
-def _with_what_is_there(check: Check, is_there: Callable[[str], bool]) -> Check:
-    """Of several folders in which dependencies may lie, those that there are; all of them where there is none."""
-    there = tuple(folder for folder in check.installed if is_there(place_of(check, folder)))
-    return replace(check, installed=there) if check.detected and there else check
 
 
 def why_not(check: Check, toolchains: Toolchains, is_there: Callable[[str], bool]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from stages.report import Check
@@ -20,6 +21,11 @@ class Lending:
     def has(self, place: str) -> bool:
         """True when there is such a folder in one of them, and not by a link out of it."""
         return self._source(place) is not None
+
+    def settled(self, check: Check) -> Check:
+        """The check with those folders of dependencies that there are, where nobody asked for them all."""
+        there = tuple(folder for folder in check.installed if self.has(place_of(check, folder)))
+        return replace(check, installed=there) if check.detected and there else check
 
     def _source(self, place: str) -> Path | None:
         return next((folder / place for folder in self._sources if _holds(folder, place)), None)

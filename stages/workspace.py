@@ -55,6 +55,14 @@ class Workspace:
         """Run these checks from now on: what a tree shows may come to other ones, once they ran."""
         self.checks = checks
 
+    def leave_out(self, *why: str) -> None:
+        """Checks that were seen since, and cannot run here."""
+        self.left_out = (*self.left_out, *why)
+
+    def why_not(self, check: Check) -> str:
+        """Why a check cannot run here, with the way out; "" when it can."""
+        return self._runner.why_not(check, self._lending.has)
+
     # --- files -------------------------------------------------------------------------------------------------------
 
     def files(self, folder: str = "") -> tuple[str, ...]:
@@ -111,7 +119,7 @@ class Workspace:
         if known is None:
             names = ", ".join(one.name for one in self.checks) or "none"
             raise Refused(reason=f"there is no check {check[:100]!r}; known are: {names}")
-        if problem := self._runner.why_not(known, self._lending.has):
+        if problem := self.why_not(known):
             raise Parked(cause=ParkCause.ENVIRONMENT, reason=f"the check {check} cannot run here: {problem}")
         self._put_reproduction()
         if not known.detected and self.tree.is_dir() and not (self.tree / known.folder).is_dir():
@@ -262,7 +270,7 @@ class Workspaces:
         lending = Lending(repository.folder, *self._installed)
         if checks is None:
             shown = detect(clone.files_at_base(), clone.at_base)
-            beside = (replace(check, services=services) for check in shown)
+            beside = (lending.settled(replace(check, services=services)) for check in shown)
             seen = usable(beside, partial(self._runner.why_not, is_there=lending.has))
         else:
             seen = Detected(checks=checks)

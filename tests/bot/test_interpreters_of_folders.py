@@ -129,7 +129,8 @@ def test_an_environment_that_cannot_be_used_leaves_out_the_checks_of_its_folder(
     base = take(Workspaces(tmp_path / "work", runner).make(made.repository, made.repository.resolve(), "one"), bool)
 
     assert [check.name for check in base.checks] == ["pytest-packages-a"]
-    (why,) = base.left_out
+    why, rest = base.left_out
+    assert rest.startswith("the check pytest cannot run here: the module only_b is not installed.")
     assert why.startswith("pytest-packages-b: The interpreter packages/b/.venv/bin/python comes with the repository")
     assert why.endswith("take packages/b/.venv/bin/python out of git and make the environment here.")
 

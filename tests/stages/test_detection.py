@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memory.types import CheckId
 from stages.detection import Detected, detect, projects_apart, usable, why_not, without
+from stages.lending import Lending
 from stages.npm_scripts import runners
 from stages.report import Check, CheckKind
 from stages.toolchains import Language, Toolchains, language_of
@@ -85,9 +86,9 @@ def test_a_package_of_a_workspace_has_what_was_installed_for_all(
 
     assert (check.folder, check.arguments[0]) == ("packages/web", program)
     assert check.installed == ("../../node_modules", "node_modules")
-    (shared,) = usable((check,), tools, lambda place: place == "node_modules").checks
-    assert shared.installed == ("../../node_modules",)
-    assert usable((check,), tools, lambda place: False).left_out == (
+    (tmp_path / "node_modules").mkdir()
+    assert Lending(tmp_path).settled(check).installed == ("../../node_modules",)
+    assert usable((check,), lambda check: why_not(check, tools, lambda place: False)).left_out == (
         "vitest-packages-web: node_modules is not installed; install the dependencies in your checkout",
     )
 
