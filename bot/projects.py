@@ -25,9 +25,9 @@ def apart(workspace: Workspace, ran: Sequence[Ran], run: Callable[[Check], Check
     check, report = whole
     files = workspace.files()
     unread = _unread(report, files)
-    found = [(one, workspace.why_not(one)) for one in projects_apart(check, unread, files)]
-    workspace.leave_out(*(f"{one.name}: {problem}" for one, problem in found if problem))
-    tried = tuple(one for one, problem in found if not problem)
+    seen = [(one, workspace.why_not(one)) for one in projects_apart(check, unread, files)]
+    workspace.leave_out(*(f"{one.name}: {problem}" for one, problem in seen if problem))
+    tried = tuple(one for one, problem in seen if not problem)
     others = tuple(one for one in ran if one is not whole)
     workspace.use((*workspace.checks, *tried))
     better = [(one, found) for one in tried if _reads_more(found := run(one), one.folder, unread, report.collected)]
