@@ -13,12 +13,13 @@ from memory.types import CheckId
 from stages.weakening import Weakened, Weakening
 
 _TEST_FILE: Final = re.compile(
-    r"(?:.*/)?(?:[^/]+[._-](?:test|spec)\.[cm]?[jt]sx?|[^/]+_test\.go|(?:Test[^/]+|[^/]+Tests?|[^/]+IT)\.(?:java|kt|groovy|scala))"
+    r"(?:.*/)?(?:(?:[^/]+[._-](?:test|spec)|test(?:-[^/]+)?)\.[cm]?[jt]sx?|[^/]+_test\.go|(?:Test[^/]+|[^/]+Tests?|[^/]+IT)\.(?:java|kt|groovy|scala))"
 )
 _FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "integration_tests"})
 _SOURCE: Final = re.compile(r".*\.(?:[cm]?[jt]sx?|go|rs|java|kt|groovy|scala)")
 _SETTINGS: Final = re.compile(r"(?:jest|vitest|karma|mocha|ava)\.(?:config|conf)\.[cm]?[jt]s(?:on)?")
 _OF_PACKAGE: Final = ("jest", "vitest", "mocha", "ava", "tap", "c8", "nyc")
+_CALLED: Final = re.compile(r"\b(?:npm|pnpm|yarn|bun)(?:\s+run(?:-script)?)?(?:\s+-\S+)*\s+([\w:.-]+)")
 _ASSERTION: Final = re.compile(
     r"\b(?:assert\w*!?|expect\w*|should\w*|verify\w*|fail)\s*[(.!]"
     r"|\b[tb]\.(?:Error|Fatal|Fail)\w*\(|\brequire\.\w+\(|#\[should_panic"
@@ -64,7 +65,13 @@ def scripts_changed(before: bytes | None, after: bytes | None) -> bool:
 def _about_tests(data: bytes | None) -> object:
     package = json.loads(data or b"{}")
     scripts = package.get("scripts", {})
-    tests = {name: text for name, text in scripts.items() if name.startswith(("test", "pretest", "posttest"))}
+    wanted = [name for name in scripts if name.startswith(("test", "pretest", "posttest"))]
+    tests: dict[str, object] = {}
+    while wanted:
+        if (name := wanted.pop()) in scripts and name not in tests:
+            tests[name] = scripts[name]
+            called = _CALLED.findall(str(scripts[name]))
+            wanted += [f"{when}{one}" for one in called for when in ("", "pre", "post")]
     return tests, {key: package.get(key) for key in _OF_PACKAGE}
 
 

@@ -20,8 +20,9 @@ from stages.protected import folded
 from stages.report import Check, CheckKind, CheckReport, Reproduction
 from stages.repository import Repository
 from stages.steered import steered, unproven
+from stages.test_files import TestFiles
 from stages.verdict import Finding, GateReport, Held, Passed, Span, Verdict, decide
-from stages.weakened_files import changed_tests, is_of_tests, steers_tests, weakened_files
+from stages.weakened_files import changed_tests, steers_tests, weakened_files
 from stages.weakening import Weakened, Weakening
 from stages.workspace import Workspace, Workspaces
 
@@ -96,8 +97,9 @@ class Gate:
     def _run(self, attempt: Attempt, stopped: Callable[[], bool]) -> _Runs:
         workspace = self._workspaces.make(attempt.repository, attempt.base, attempt.workspace, checks=attempt.checks)
         try:
+            tests = TestFiles(attempt.checks, attempt.baseline, workspace.files(), workspace.at_base)
             workspace.apply(attempt.patch)
-            weakened = tuple(weakened_files(workspace, attempt.patch))
+            weakened = tuple(weakened_files(workspace, attempt.patch, tests))
             restored = tuple(path for path in attempt.patch.paths if steers_tests(path))
             workspace.restore(restored)
             workspace.place(attempt.reproduction)
@@ -111,8 +113,8 @@ class Gate:
             flaky = _all(one.flaky for one in suspects)
             if passes and restored:
                 weakened += tuple(_as_published(attempt, checks, flaky, workspace, stopped))
-            if passes and any(is_of_tests(path) for path in attempt.patch.paths):
-                weakened += tuple(_without_its_tests(attempt, checks, flaky, workspace, stopped))
+            if passes and any(path in tests for path in attempt.patch.paths):
+                weakened += tuple(_without_its_tests(attempt, tests, checks, flaky, workspace, stopped))
             weaker = weakened or any(one.weakened for one in compared)
             return _Runs(
                 reproduction=reproduction,
@@ -121,7 +123,7 @@ class Gate:
                 restored=restored,
                 weakened=weakened,
                 flaky=flaky,
-                covered=_covered(attempt, workspace, stopped) if passes and not weaker else Covered(),
+                covered=_covered(attempt, tests, workspace, stopped) if passes and not weaker else Covered(),
             )
         finally:
             self._workspaces.remove(attempt.workspace)
@@ -151,11 +153,8 @@ def _with_runs(seen: GateReport, runs: _Runs, test: CheckId) -> GateReport:
 
 
 def _comparisons(attempt: Attempt, checks: tuple[CheckReport, ...]) -> tuple[Comparison, ...]:
-    baseline = {report.check: report for report in attempt.baseline}
-    return tuple(
-        compare(check, baseline.get(check.name, _never_ran(check)), head)
-        for check, head in zip(attempt.checks, checks, strict=True)
-    )
+    baseline, both = {report.check: report for report in attempt.baseline}, zip(attempt.checks, checks, strict=True)
+    return tuple(compare(check, baseline.get(check.name, _never_ran(check)), head) for check, head in both)
 
 
 def _suspects(
@@ -200,13 +199,14 @@ def _as_published(
 
 def _without_its_tests(
     attempt: Attempt,
+    tests: TestFiles,
     judged: tuple[CheckReport, ...],
     flaky: tuple[CheckId, ...],
     workspace: Workspace,
     stopped: Callable[[], bool],
 ) -> Iterator[Weakened]:
     """The reproduction and the checks once more with the tests as the base has them: no patch proves itself."""
-    _put_again(workspace, attempt.patch, steers_tests, is_of_tests)
+    _put_again(workspace, attempt.patch, steers_tests, tests.__contains__)
     run = _runner(workspace, stopped)
     shown = attempt.reproduction
     alone = _run(workspace, _named(attempt.checks, shown.check), shown.tests, stopped, with_files=shown.with_file)
@@ -217,9 +217,9 @@ def _without_its_tests(
         yield from unproven(check, known.get(check.name, frozenset()), report, run(check, ()), flaky=flaky, run=run)
 
 
-def _covered(attempt: Attempt, workspace: Workspace, stopped: Callable[[], bool]) -> Covered:
+def _covered(attempt: Attempt, tests: TestFiles, workspace: Workspace, stopped: Callable[[], bool]) -> Covered:
     """In runs of their own: whoever watches the lines slows the tests, and none may fail by it."""
-    paths = [file.path for file in attempt.patch.files if file.path.endswith(".py") and not is_of_tests(file.path)]
+    paths = [file.path for file in attempt.patch.files if file.path.endswith(".py") and file.path not in tests]
     if not paths:
         return Covered()
     _put_again(workspace, attempt.patch, steers_tests)
@@ -243,10 +243,6 @@ def _put_again(workspace: Workspace, patch: Patch, *of_base: Callable[[str], boo
     workspace.restore(path for path in patch.paths if any(is_of_base(path) for is_of_base in of_base))
 
 
-def _all(parts: Iterable[tuple[CheckId, ...]]) -> tuple[CheckId, ...]:
-    return tuple(dict.fromkeys(test for part in parts for test in part))
-
-
 def _runner(workspace: Workspace, stopped: Callable[[], bool]) -> Run:
     return lambda check, tests: _run(workspace, check, tests, stopped)
 
@@ -259,11 +255,16 @@ def _run(
     *,
     with_files: bool = False,
 ) -> CheckReport:
+    seconds = check.timeout_seconds / _SHARE_OF_ONE_TEST
+
     def run(tests: tuple[CheckId, ...]) -> CheckReport:
         return workspace.run(check.name, tests=tests, with_files=with_files, test_seconds=seconds, stopped=stopped)
 
-    seconds = check.timeout_seconds / _SHARE_OF_ONE_TEST
     return run(tests) if tests else with_the_rest(check, run(()), run)
+
+
+def _all(parts: Iterable[tuple[CheckId, ...]]) -> tuple[CheckId, ...]:
+    return tuple(dict.fromkeys(test for part in parts for test in part))
 
 
 def _named(checks: tuple[Check, ...], name: CheckId) -> Check:

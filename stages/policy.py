@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,10 +10,12 @@ from typing import Final, assert_never
 
 from memory.types import HoldCause
 from stages.errors import Refused
-from stages.patch import FileChange, Patch
+from stages.patch import FileChange, Patch, added
 from stages.paths import plain
 from stages.protected import is_entry_point, is_protected
+from stages.test_files import is_of_tests
 
+_KNOWS_OF_TESTS: Final = re.compile(r"PYTEST_CURRENT_TEST|\bdef pytest_\w+|\bpytest_plugins\b|\bimport _?pytest\b")
 _NO_FILE: Final = "000000"
 _PLAIN: Final = "100644"
 _PROGRAM: Final = "100755"
@@ -80,7 +83,14 @@ def judge(patch: Patch, policy: Policy) -> tuple[Violation, ...]:
 
 def notices(patch: Patch) -> tuple[Violation, ...]:
     """What the patch may do, and what people should look at first."""
-    return tuple(Violation(rule=Rule.ENTRY_POINT, path=path) for path in patch.paths if is_entry_point(path))
+    return (
+        *(Violation(rule=Rule.ENTRY_POINT, path=path) for path in patch.paths if is_entry_point(path)),
+        *(
+            Violation(rule=Rule.TESTS, path=path, detail="knows of the tests that run it")
+            for path, section in patch.sections
+            if not is_of_tests(path) and any(_KNOWS_OF_TESTS.search(line) for _, line in added(section))
+        ),
+    )
 
 
 def _of_file(file: FileChange, policy: Policy) -> Iterator[Violation]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Final
 
 from memory.types import CheckId
-from stages.detection import is_test_file
 from stages.errors import Refused
 from stages.foreign_tests import is_foreign_settings, is_foreign_test, scripts_changed, weakened_text
+from stages.inline_tests import changed_inside
 from stages.patch import Patch
 from stages.policy import Rule, Violation
+from stages.test_files import TestFiles, is_of_tests
 from stages.weakening import Weakened, Weakening, is_settings, settings_changed, weakened_file
 from stages.workspace import Workspace
-
-_TEST_FOLDERS: Final = frozenset({"test", "tests", "testing", "spec", "specs"})
 
 
 def changed_tests(patch: Patch) -> tuple[Violation, ...]:
@@ -24,21 +22,15 @@ def changed_tests(patch: Patch) -> tuple[Violation, ...]:
     return tuple(Violation(rule=Rule.TESTS, path=path) for path in changed)
 
 
-def is_of_tests(path: str) -> bool:
-    """True for a file of tests, or one that lies beside them."""
-    named = is_test_file(path) or is_foreign_test(path)
-    return named or not _TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])
-
-
 def steers_tests(path: str) -> bool:
     """True for a file that decides which tests run and how, and nothing else: the base's is used."""
     return is_settings(path) or is_foreign_settings(path) or PurePosixPath(path).name == "conftest.py"
 
 
-def weakened_files(workspace: Workspace, patch: Patch) -> Iterator[Weakened]:
+def weakened_files(workspace: Workspace, patch: Patch, tests: TestFiles) -> Iterator[Weakened]:
     """What the files of a patch that stands in a workspace say less than at its base."""
     for file in patch.files:
-        if not _may_weaken(file.path):
+        if not _may_weaken(file.path, tests):
             continue
         before = workspace.at_base(file.path)
         try:
@@ -50,13 +42,16 @@ def weakened_files(workspace: Workspace, patch: Patch) -> Iterator[Weakened]:
             yield Weakened(what=CheckId(file.path), how=Weakening.CONFIGURATION)
         if is_foreign_test(file.path):
             yield from weakened_text(file.path, before, after)
-        elif file.path.endswith(".py") and is_of_tests(file.path):
+        elif file.path.endswith(".py") and file.path in tests:
             yield from weakened_file(file.path, before, after)
+        else:
+            inside, documented = tests.inside(file.path), tests.documented(file.path)
+            yield from changed_inside(file.path, before, after, tests=inside, documented=documented)
 
 
-def _may_weaken(path: str) -> bool:
-    of_tests = path.endswith(".py") and is_of_tests(path)
-    return of_tests or is_foreign_test(path) or steers_tests(path) or PurePosixPath(path).name == "package.json"
+def _may_weaken(path: str, tests: TestFiles) -> bool:
+    read = path.endswith((".py", ".rs")) or is_foreign_test(path)
+    return read or path in tests or steers_tests(path) or PurePosixPath(path).name == "package.json"
 
 
 def _settings_changed(path: str, before: bytes | None, after: bytes | None) -> bool:

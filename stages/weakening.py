@@ -123,6 +123,12 @@ def _settings(name: str, data: bytes | None) -> object:
     return dict(parser.items(section)) if parser.has_section(section) else None
 
 
+def functions(data: bytes) -> Iterator[tuple[str, ast.AST]]:
+    """The functions of a Python file by their names, those of classes behind `Class::`; none of one that is broken."""
+    tree = _parsed(data)
+    return iter(()) if tree is None else _functions(tree, "")
+
+
 def _parsed(data: bytes | None) -> ast.Module | None:
     try:
         return None if data is None else ast.parse(data)

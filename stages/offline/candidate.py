@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -95,6 +96,13 @@ class Candidate:
             return False
         return after != self.source.once(("program", first, last), lambda: program(lines[first:last]))
 
+    @property
+    def touches_tests(self) -> bool:
+        """True when it changes an assertion, or a test that stands beside the code: these say what is right."""
+        start, old, _ = self.block
+        says = self.source.once("says what is right", lambda: frozenset(_says_what_is_right(self.source.text)))
+        return not says.isdisjoint(range(start + 1, start + len(old) + 1))
+
     @cached_property
     def change(self) -> Change | None:
         """The edit with as many neighbouring lines as make it unique, before and after; None when none do."""
@@ -109,6 +117,25 @@ class Candidate:
             if above == 0 and below >= len(lines):
                 return None
             above, below = max(0, above - 1), min(len(lines), below + 1)
+
+
+def _says_what_is_right(text: str) -> Iterator[int]:
+    """The lines of assertions, and of functions that are tests by name and assert something."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):  # as a later Python may read it
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assert():
+                yield from _lines_of(node)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("test"):
+                if any(isinstance(one, ast.Assert) for one in ast.walk(node)):
+                    yield from _lines_of(node)
+
+
+def _lines_of(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _once(part: str, text: str) -> bool:

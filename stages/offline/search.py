@@ -179,7 +179,7 @@ def _try_all(order: Iterator[Candidate], job: Job, attempt: Attempt) -> Steps[Ca
     for one in order:
         if attempt.late_turn:
             break
-        if not one.works_as_python or one.change is None:
+        if not one.works_as_python or one.touches_tests or one.change is None:
             continue
         if (yield from _does(one, job, attempt, seconds=_HURRY_SECONDS)):
             return one

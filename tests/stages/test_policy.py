@@ -230,10 +230,28 @@ def test_b76_a_patch_has_a_size_that_people_can_review(patch: Patch, rule: Rule 
     ["conftest.py", "tests/conftest.py", "sitecustomize.py", "a/b.pth", "setup.py", "Makefile", "package.json"],
 )
 def test_b74_code_that_runs_by_itself_is_allowed_and_shown_first(path: str) -> None:
-    patch = Patch(diff="", files=(change(path), change("src/shop/cart.py")))
+    paths = (path, "src/shop/cart.py")
+    diff = "".join(f"diff --git a/{one} b/{one}\nindex 1..2 100644\n" for one in paths)
+    patch = Patch(diff=diff, files=tuple(map(change, paths)))
 
     assert judge(patch, Policy()) == ()
     assert notices(patch) == (Violation(rule=Rule.ENTRY_POINT, path=path),)
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "told"),
+    [
+        ("shop/cart.py", "if os.environ.get('PYTEST_CURRENT_TEST'):", True),
+        ("shop/fixtures.py", "def pytest_pyfunc_call(pyfuncitem):", True),
+        ("tests/test_cart.py", "import pytest", False),
+        ("shop/cart.py", "return total", False),
+    ],
+)
+def test_code_that_knows_of_the_tests_that_run_it_is_shown_first(path: str, line: str, told: bool) -> None:
+    diff = f"diff --git a/{path} b/{path}\nindex 1..2 100644\n--- a/{path}\n+++ b/{path}\n@@ -1 +1,2 @@\n x\n+{line}\n"
+    noticed = notices(Patch(diff=diff, files=(change(path, added=1, removed=0),)))
+
+    assert [(one.rule, one.path) for one in noticed] == ([(Rule.TESTS, path)] if told else [])
 
 
 def test_every_rule_has_a_cause_and_a_text() -> None:

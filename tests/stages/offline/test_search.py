@@ -118,6 +118,20 @@ def test_it_gives_up_honestly_and_leaves_the_tree_as_it_was() -> None:
     }
 
 
+def test_no_edit_touches_what_says_what_is_right() -> None:
+    beside = (
+        "def total(prices):\n    return {0: 0}\n\n\n"
+        "def same(one, other):\n    assert one == other\n\n\n"
+        "def test_here():\n    expected = 3\n    assert total([1, 2]) == expected\n"
+    )
+    given = ground(beside, "def test_work():\n    same(total([1, 2]), 3)\n")
+
+    played = play(prompt("Develop"), given)
+
+    assert played.answer["summary"].startswith("Not found: none of ")
+    assert given.files["src/work.py"] == beside
+
+
 def test_the_lines_of_passing_tests_are_tried_last() -> None:
     work = """
         def low(n):
