@@ -17,6 +17,8 @@ from stages.report import Check, CheckKind, CheckReport, Outcome
 from stages.workspace import Workspace
 
 _OUTPUT_AT_MOST: Final = 400  # characters
+_ALIKE_AT_LEAST: Final = 3  # tests
+_IF_MISSING: Final = "if they need a service or a file that is not here, name it in .github/ticketsmith.toml"
 _LINE_AT_MOST: Final = 200
 _MISSING: Final = re.compile(r"No module named '([\w.]+)'")
 _NO_PYTEST: Final = re.compile(r"No module named '_?pytest(?:\.[\w.]+)?'\s*\Z")  # the last that such a run says
@@ -46,6 +48,21 @@ class Baseline:
         """One sentence for each check whose run ends early without any patch."""
         both = zip(self.checks, self.reports, strict=True)
         return tuple(_early(check, report) for check, report in both if not report.complete)
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """One sentence for each check of several tests that all fail with the same words: something may be missing."""
+        return tuple(
+            f"{report.check}: {count(len(report.failed), 'test')}, {_named(report.failed[0].type)}; {_IF_MISSING}"
+            for report in self.reports
+            if len(report.outcomes) == len(report.failed) >= _ALIKE_AT_LEAST
+            and len({test.failure for test in report.failed}) == 1
+        )
+
+
+def _named(kind: str) -> str:
+    """An exception by its name, as far as it is one."""
+    return kind if re.fullmatch(r"[\w.]{1,80}", kind) else "one error"
 
 
 def take(workspace: Workspace, stopped: Callable[[], bool]) -> Baseline:

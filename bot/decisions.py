@@ -19,10 +19,16 @@ _WORD: Final = re.compile(r"[\w./\\-]{3,300}")
 
 
 def not_ours(
-    ownership: Ownership, ticket: Ticket, signatures: Iterable[ErrorSignature], files: Iterable[str]
+    ownership: Ownership,
+    ticket: Ticket,
+    signatures: Iterable[ErrorSignature],
+    files: Iterable[str],
+    red: Iterable[CheckId] = (),
 ) -> NotOursCause | None:
-    """Why the run ends at triage: only when no frame is of this tree, no file of it is named, and the model says so."""
-    if ownership is Ownership.OURS or has_frame_here(signatures) or named_files(ticket, files):
+    """Why the run ends at triage: only when no frame is of this tree, no file and no red test of it is named, and the
+    model says so."""
+    named = named_files(ticket, files) or names_one(ticket, red)
+    if ownership is Ownership.OURS or has_frame_here(signatures) or named:
         return None
     return NotOursCause.NO_FRAME_HERE if ownership is Ownership.NOT_HERE else NotOursCause.NOT_A_BUG
 
@@ -42,6 +48,13 @@ def named_files(ticket: Ticket, files: Iterable[str]) -> tuple[str, ...]:
         for path in files
         if PurePosixPath(path).name in ends and any(path.endswith(word) or word.endswith(path) for word in words)
     )
+
+
+def names_one(ticket: Ticket, red: Iterable[CheckId]) -> bool:
+    """True when the ticket names the function of one of these tests."""
+    text = f"{ticket.title}\n{ticket.text}"
+    names = {test.rpartition("::")[2].partition("[")[0] for test in red if "::" in test}
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names if name.startswith("test"))
 
 
 def after_hold(report: GateReport) -> Sequence[EntryPoint]:

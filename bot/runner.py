@@ -146,6 +146,8 @@ class Runner:
         self._pursuit.tell(*(facts.Decided(what="a check is left out", because=why) for why in taken.left_out))
         early = "a check ends early on the base commit"
         self._pursuit.tell(*(facts.Decided(what=early, because=why) for why in taken.early))
+        alike = "all tests of a check fail alike on the base commit"
+        self._pursuit.tell(*(facts.Decided(what=alike, because=why) for why in taken.alike))
         return taken
 
     def _pin_memory(self) -> MemoryVersion:
@@ -212,12 +214,13 @@ class Runner:
                 Triage, EntryPoint.TRIAGE, TriageGiven(case=case), workspace=workspace, version=version
             ),
         )
-        cause = decisions.not_ours(ownership, case.ticket, self._pursuit.signatures, self._pursuit.view.files)
+        signatures, files = self._pursuit.signatures, self._pursuit.view.files
+        cause = decisions.not_ours(ownership, case.ticket, signatures, files, case.red)
         self._pursuit.tell(
             facts.Decided(
                 what="not ours" if cause else "ours",
                 because=f"the model says {ownership}; "
-                + ("no frame of this tree and no file of it is named" if cause else "code looks closer"),
+                + ("no frame, file or red test of this tree is named" if cause else "code looks closer"),
             )
         )
         return None if cause is None else End(ending=NotOurs(cause=cause), told=_NOT_OURS[cause])

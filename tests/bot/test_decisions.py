@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.baseline import why_broken
+from bot.baseline import Baseline, why_broken
 from bot.decisions import after_hold, named_files, not_ours, passes_now
 from memory.types import CheckId, CommitId, ErrorSignature, NotOursCause, TicketId
 from stages.gate import GateReport
@@ -59,6 +59,31 @@ def test_a_model_alone_names_the_cause_only_where_code_sees_nothing_here(
 )
 def test_b56_a_frame_or_a_file_of_this_tree_makes_a_ticket_ours(ticket: Ticket, frames: tuple[str, ...]) -> None:
     assert not_ours(Ownership.NOT_HERE, ticket, [signature(*frames)], FILES) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [("___ test_total ___", True), ("test_total_of_all", False), ("my_test_total", False), ("total", False)],
+)
+def test_a_red_test_that_is_named_makes_a_ticket_ours(text: str, ours: bool) -> None:
+    red = [CheckId("tests/test_cart.py::TestCart::test_total[1]"), CheckId("lint")]
+
+    cause = not_ours(Ownership.NOT_HERE, replace(VAGUE, body=text), [], FILES, red)
+
+    assert (cause is None) is ours
+
+
+def test_a_base_whose_tests_all_fail_alike_is_told() -> None:
+    refused = [replace(failed("no"), id=CheckId(f"t.py::{name}"), type="ConnectionRefusedError") for name in "abc"]
+
+    def told(*outcomes: TestOutcome) -> tuple[str, ...]:
+        return Baseline(checks=(PYTEST,), reports=(report(PYTEST, *outcomes),)).alike
+
+    (why,) = told(*refused)
+    assert why.startswith("pytest: 3 tests, ConnectionRefusedError; if they need a service or a file that is not here")
+    assert told(*refused[:2]) == told(*refused[:2], failed("other")) == ()
+    assert told(*refused, replace(refused[0], id=CheckId("t.py::d"), outcome=Outcome.PASSED)) == ()
+    assert "one error" in told(*(replace(one, type="what a test printed") for one in refused))[0]
 
 
 @pytest.mark.parametrize("text", ["cart is slow", "other/cart.pyx", "e.g. at 3.5 s", "..", "cart.py.bak"])
