@@ -16,7 +16,7 @@ from memory.types import CheckId
 from stages.beside import NOT_READY, STARTER, with_services
 from stages.detection import PYTEST, is_test_file, why_not
 from stages.errors import NoPython, ParkCause, Parked, Refused
-from stages.plugins import OUR_PLUGINS, only_our_plugins
+from stages.plugins import installed_plugins, only_our_plugins
 from stages.readers.told import Told, Unreadable
 from stages.report import TIMEOUT, Check, CheckKind, CheckReport, Outcome, TestOutcome
 from stages.result_files import ResultFiles
@@ -206,7 +206,7 @@ class Checks:
             "coverage": wish.coverage,
             "first": wish.stop_at_first,
             # In the target's own environment every plugin was chosen by somebody: all are loaded.
-            "plugins": OUR_PLUGINS if ours and only_our_plugins() else None,
+            "plugins": installed_plugins() if ours and only_our_plugins() else None,
             "test_seconds": wish.test_seconds or check.timeout_seconds / _SHARE_OF_ONE_TEST,
             "seconds": seconds,
         }

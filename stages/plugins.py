@@ -1,7 +1,8 @@
-"""Plugins of pytest that our own environment holds."""
+"""Plugins of pytest that our own environment may hold."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Final
@@ -21,4 +22,17 @@ OUR_PLUGINS: Final = {
 @cache
 def only_our_plugins() -> bool:
     """True when our environment has no pytest plugin but those that came with us: no target chose any of them."""
-    return all(entry.value in OUR_PLUGINS.values() for entry in entry_points(group="pytest11"))
+    return all(module in OUR_PLUGINS.values() for module in _modules())
+
+
+@cache
+def installed_plugins() -> Mapping[str, str]:
+    """Those of OUR_PLUGINS that are here: most come with the tools of development, and one that is missing ends a run
+    before its first test.
+    """
+    here = _modules()
+    return {pattern: module for pattern, module in OUR_PLUGINS.items() if module in here}
+
+
+def _modules() -> frozenset[str]:
+    return frozenset(entry.value for entry in entry_points(group="pytest11"))

@@ -8,7 +8,9 @@ import sys
 import textwrap
 import time
 import venv
+from collections.abc import Iterator
 from hmac import digest
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from memory.types import CheckId
 from stages.checks import Checks, Wish
 from stages.detection import detect
 from stages.errors import Refused
-from stages.plugins import only_our_plugins
+from stages.plugins import OUR_PLUGINS, installed_plugins, only_our_plugins
 from stages.report import TIMEOUT, Check, CheckKind, CheckReport, Outcome
 from stages.results import read_results
 from stages.sandbox import Bounds, Sandbox
@@ -399,6 +401,38 @@ def test_every_plugin_that_comes_with_us_is_known() -> None:
     only_our_plugins.cache_clear()
 
     assert only_our_plugins(), "name the new one in OUR_PLUGINS: until then every run of pytest loads them all"
+
+
+@pytest.fixture
+def without_development_tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Of all plugins only that of anyio, which comes with what Ticketsmith itself needs."""
+    anyio = EntryPoint("anyio", OUR_PLUGINS["anyio"], "pytest11")
+    monkeypatch.setattr("stages.plugins.entry_points", lambda **_: [anyio])
+    only_our_plugins.cache_clear()
+    installed_plugins.cache_clear()
+    yield
+    only_our_plugins.cache_clear()
+    installed_plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("without_development_tools")
+def test_only_plugins_that_are_installed_are_named() -> None:
+    assert installed_plugins() == {"anyio": "anyio.pytest_plugin"}
+    assert only_our_plugins()
+
+
+@pytest.mark.usefixtures("without_development_tools")
+@pytest.mark.parametrize("word", ["hypothesis", "respx", "--cov", "xdist", "-n 4", "timeout=3", "looponfail"])
+def test_a_word_that_could_ask_for_a_plugin_ends_no_run_where_it_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    for pattern, module in OUR_PLUGINS.items():
+        if pattern != "anyio":
+            monkeypatch.setitem(OUR_PLUGINS, pattern, f"missing_{module}")
+
+    report = run(tree(tmp_path, {"test_a.py": f"def test_a(): assert {word!r}"}))
+
+    assert report.passed, report.output
 
 
 def test_plugins_that_the_target_uses_are_loaded(tmp_path: Path) -> None:
