@@ -23,6 +23,13 @@ _LINE_AT_MOST: Final = 200
 _MISSING: Final = re.compile(r"No module named '([\w.]+)'")
 _NO_PYTEST: Final = re.compile(r"No module named '_?pytest(?:\.[\w.]+)?'\s*\Z")  # the last that such a run says
 _NO_SESSION: Final = (3, 4)  # pytest's, where a hook or the `conftest.py` at the top fails
+_REFUSED: Final = 4  # pytest's, also where its options, its settings or a plugin keep it from starting
+_REFUSAL: Final = re.compile(  # what it says last then, without the usage before it and the places behind it
+    r"\A(?:.*\n)?ERROR: (?=\S)(?:usage:.*?: error: )?(.+?)(?=\n(?:ERROR:)? +(?:config source|inifile|rootdir):|\Z)",
+    re.DOTALL,
+)
+_PLUGIN: Final = re.compile(r'Error importing plugin "([\w.]+)"')
+_OWN_CODE: Final = re.compile(r"^ImportError while loading conftest|Traceback \(most recent call last\)", re.MULTILINE)
 _CANNOT_START: Final = (126, 127)  # what a shell says of a program that is not there or not for it
 _NO_CHECKS: Final = (
     "this repository shows no check: add tests that pytest finds, or name a command under [checks] in "
@@ -102,7 +109,12 @@ def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
     """Why a check says nothing about the code, or "" when it does."""
     if report.timed_out:
         return f"the check {report.check} did not end on the base commit within its time: {_way_out(check, report)}"
-    tail = " ".join(report.output.split())[-_OUTPUT_AT_MOST:]
+    if refusal := _refusal(check, report, files):
+        return (
+            f"the check {report.check} cannot run here, because pytest does not start: {refusal}. Name an interpreter "
+            "that has what it asks for as `python` in .github/ticketsmith.toml, or leave out what the repository adds "
+            f"to its arguments, with {_settings(check, '-o', 'addopts=')} under [checks.{check.name}] there"
+        )
     no_program = check.kind is CheckKind.COMMAND and report.exit_status in _CANNOT_START
     if no_program or (not report.complete and not report.outcomes):
         if check.kind is CheckKind.PYTEST and _NO_PYTEST.search(report.output):
@@ -111,7 +123,7 @@ def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
                 "beside the interpreter that runs them. Install it there, or name another one as `python` in "
                 ".github/ticketsmith.toml"
             )
-        return f"the check {report.check} cannot run here on the base commit: {tail}"
+        return f"the check {report.check} cannot run here on the base commit: {_end(check, report)}"
     failed = [test.message if test.outcome is Outcome.FAILED else "" for test in report.outcomes]
     if check.kind is CheckKind.PYTEST and report.exit_status in _NO_SESSION and not failed:
         failed = [report.output]
@@ -124,6 +136,31 @@ def why_broken(check: Check, report: CheckReport, files: Iterable[str]) -> str:
     return ""
 
 
+def _refusal(check: Check, report: CheckReport, files: Iterable[str]) -> str:
+    """Why pytest did not start, in its own words; "" when it did, or when the tree's own code kept it from that."""
+    if check.kind is not CheckKind.PYTEST or report.exit_status != _REFUSED or report.outcomes:
+        return ""
+    found, plugin = _REFUSAL.match(report.output.rstrip()), _PLUGIN.search(report.output)
+    if not found or _OWN_CODE.search(report.output) or (plugin and _is_ours(plugin[1], files)):
+        return ""
+    return " ".join(found[1].split())[:_LINE_AT_MOST].rstrip(".")
+
+
+def _end(check: Check, report: CheckReport) -> str:
+    """How a check ended that showed no test, what it said last, and what people can do about it."""
+    tail = " ".join(report.output.split())[-_OUTPUT_AT_MOST:]
+    status = "was killed" if report.exit_status is None else f"ended with status {report.exit_status}"
+    if check.kind is not CheckKind.PYTEST:
+        return tail or f"it {status} and said nothing"
+    said = f", and said last: {tail}" if tail else ""
+    if report.ended_in:
+        return f"it {status} as it read {report.ended_in}; {_without(check, report.ended_in)}"
+    return (
+        f"it {status} before any test{said}; mend what ends it, such as a hook in a conftest.py, or name other checks "
+        "under [checks] in .github/ticketsmith.toml"
+    )
+
+
 def _way_out(check: Check, report: CheckReport) -> str:
     """In which test or file the time was over, and what people can do about it."""
     place, seconds = f"[checks.{check.name}] in .github/ticketsmith.toml", f"{check.timeout_seconds:g}"
@@ -131,12 +168,20 @@ def _way_out(check: Check, report: CheckReport) -> str:
         said = [" ".join(line.split())[:_LINE_AT_MOST] for line in report.output.split("\n") if line.strip()]
         last = f"the last that it said is {said[-1]!r}" if said else "it said nothing"
         return f"{last}; give it a `timeout_seconds` above {seconds} under {place}, or name other checks there"
-    is_test = "::" in report.ended_in
-    out = ("--deselect" if is_test else "--ignore", report.ended_in.removeprefix(f"{check.folder}/"))
+    where = "in" if "::" in report.ended_in else "reading"
     return (
-        f"it was {'in' if is_test else 'reading'} {report.ended_in} then; under {place} leave this "
-        f"{'test' if is_test else 'file'} out, with {_settings(check, *out)}, or give it more time, with "
+        f"it was {where} {report.ended_in} then; {_without(check, report.ended_in)}, or give it more time, with "
         f"{_settings(check)} and a `timeout_seconds` above {seconds}"
+    )
+
+
+def _without(check: Check, ended_in: CheckId) -> str:
+    """How people leave out the test or the file in which the run of a check ended."""
+    is_test = "::" in ended_in
+    out = ("--deselect" if is_test else "--ignore", ended_in.removeprefix(f"{check.folder}/"))
+    return (
+        f"under [checks.{check.name}] in .github/ticketsmith.toml leave this {'test' if is_test else 'file'} out, with "
+        f"{_settings(check, *out)}"
     )
 
 
@@ -158,6 +203,10 @@ def _early(check: Check, report: CheckReport) -> str:
 def _missing(text: str, files: Iterable[str]) -> str:
     """The module, not one of the tree, that kept a test from being read."""
     found = _MISSING.search(text)
-    top = found[1].split(".")[0] if found else ""
-    ours = any(path.split("/")[-1] in (top, f"{top}.py") or f"/{top}/" in f"/{path}" for path in files)
-    return "" if ours else top
+    return "" if not found or _is_ours(found[1], files) else found[1].split(".")[0]
+
+
+def _is_ours(module: str, files: Iterable[str]) -> bool:
+    """True when the tree has a module or a package whose name is the first part of this one."""
+    top = module.split(".")[0]
+    return any(path.split("/")[-1] in (top, f"{top}.py") or f"/{top}/" in f"/{path}" for path in files)
