@@ -126,13 +126,15 @@ class Git:
         program, cleaner = _programs(os.environ.get("PATH"))
         # GitPython hands its whole environment down; `env -i` takes it away again: no token, no GIT_DIR from outside.
         command = [cleaner, "-i", *(f"{name}={value}" for name, value in self._environment(dates).items()), program]
+        # GitPython takes `$HOME` in its working folder for a variable, and where that is missing the folder we are in.
+        command += ["-C", os.path.abspath(self.folder)]
         command += [f"--git-dir={self.git_dir}"] if self.git_dir else []
         command += [f"--work-tree={self.work_tree}"] if self.work_tree else []
         for name, value in {**_CONFIG, **self.settings}.items():
             command += ["-c", f"{name}={value}"]
         with _file_of(stdin) as given, self._secret() as (secret, inherited):
             command += secret
-            status, output, message = git.Git(str(self.folder)).execute(
+            status, output, message = git.Git("/").execute(
                 [*command, verb, *arguments],
                 istream=given,
                 with_extended_output=True,

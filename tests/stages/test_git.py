@@ -233,3 +233,35 @@ def test_a_full_disk_parks_the_run(tmp_path: Path) -> None:
         full.run("fill")
 
     assert parked.value.cause is ParkCause.DISK
+
+
+@pytest.mark.parametrize("name", ["$HOME", "f_${HOME}", "~root", "%HOME%", "-C", "a b\nc"])
+def test_git_runs_in_exactly_the_folder_that_is_named(tmp_path: Path, name: str) -> None:
+    tip = make(tmp_path / "other").resolve()
+    os.rename(tmp_path / "other", tmp_path / name)
+
+    found = Repository.open(tmp_path / name)
+
+    assert (found.folder, found.resolve()) == (tmp_path / name, tip)
+
+
+@pytest.mark.parametrize("folder", [".", "shop", "shop/../shop"])
+def test_a_relative_folder_is_one_below_the_folder_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(make(tmp_path).folder)
+    (tmp_path / "shop").mkdir(exist_ok=True)
+    top = Path(os.path.relpath(tmp_path, folder))
+
+    found = Git(folder=Path(folder))
+    named = replace(found, git_dir=top / ".git", work_tree=top)
+
+    assert found.line("rev-parse", "--show-toplevel") == str(tmp_path)
+    assert found.line("rev-parse", "--show-prefix") == named.line("rev-parse", "--show-prefix")
+    assert named.line("rev-parse", "--show-toplevel") == str(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_no_other_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(make(tmp_path / "here").folder)
+
+    assert Git(folder=tmp_path / "gone").line("rev-parse", "--show-toplevel") is None
