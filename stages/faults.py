@@ -29,6 +29,10 @@ class UnreadableRepository(RepositoryFault):
     """The repository at {path} cannot be read: {message}. `git fsck` shows what is wrong with it."""
 
 
+class NotUtf8(RepositoryFault):
+    """The path {path} of the repository is not UTF-8. Rename that folder, or name a clone of it with --repo."""
+
+
 class UncommittedChanges(RepositoryFault):
     """{count} changed files are not committed; a run sees commits only. Commit or stash them, or go on without them."""
 

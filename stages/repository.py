@@ -20,6 +20,7 @@ from stages.faults import (
     EmptyRepository,
     NoSuchFolder,
     NotARepository,
+    NotUtf8,
     RepositoryFault,
     UncommittedChanges,
     UnknownRevision,
@@ -40,6 +41,7 @@ __all__ = [
     "EmptyRepository",
     "NoSuchFolder",
     "NotARepository",
+    "NotUtf8",
     "Repository",
     "RepositoryFault",
     "UncommittedChanges",
@@ -66,15 +68,15 @@ class Repository:
     def open(cls, path: Path) -> Repository:
         """The repository that `path` lies in.
 
-        Raises NoSuchFolder, NotARepository, BareRepository, EmptyRepository, UnreadableRepository.
+        Raises NoSuchFolder, NotARepository, BareRepository, EmptyRepository, UnreadableRepository, NotUtf8.
         """
         git = _existing(path)
         # As nearly always: one process tells that there is a tree, and a commit.
         told = git.ask("rev-parse", "--show-toplevel", "--git-common-dir", "HEAD^{commit}") or b""
         match os.fsdecode(told).split("\n"):
             case [top, common, commit, ""] if FULL_ID.fullmatch(commit) and git.folder.is_relative_to(top):
-                repository = cls(Path(top), replace(git, folder=Path(top)))
-                repository._common = os.path.realpath(git.folder / common)
+                repository = cls(Path(_in_utf8(top)), replace(git, folder=Path(top)))
+                repository._common = _in_utf8(os.path.realpath(git.folder / common))
                 return repository
         repository = cls._find(path)
         if repository._git.line("rev-parse", "--is-bare-repository") == "true":
@@ -96,9 +98,9 @@ class Repository:
             bare = replace(git, git_dir=git.folder)
             if bare.ask("rev-parse", "--absolute-git-dir") is None:
                 raise NotARepository(path=path)
-            return cls(git.folder, bare)
+            return cls(Path(_in_utf8(str(git.folder))), bare)
         shown = git.ask("rev-parse", "--show-toplevel")
-        folder = Path(os.fsdecode((shown or top).rstrip(b"\n")))
+        folder = Path(_in_utf8(os.fsdecode((shown or top).rstrip(b"\n"))))
         return cls(folder, replace(git, folder=folder))
 
     # --- what it is --------------------------------------------------------------------------------------------------
@@ -117,11 +119,12 @@ class Repository:
                 return remote_id(url)
             try:
                 here = self._find(here.folder / path)
+                common = here._common
             except RepositoryFault:
                 break
-            if here._common in seen:
-                return RepositoryId(f"local:{min(seen[seen.index(here._common) :])}")
-            seen.append(here._common)
+            if common in seen:
+                return RepositoryId(f"local:{min(seen[seen.index(common) :])}")
+            seen.append(common)
         return RepositoryId(f"local:{seen[-1]}")
 
     @property
@@ -255,7 +258,8 @@ class Repository:
 
     @cached_property
     def _common(self) -> str:
-        return os.path.realpath(self.folder / self._run("rev-parse", "--git-common-dir").decode().rstrip("\n"))
+        common = os.fsdecode(self._run("rev-parse", "--git-common-dir")).rstrip("\n")
+        return _in_utf8(os.path.realpath(self.folder / common))
 
     def _run(self, verb: str, *arguments: str, stdin: bytes = b"") -> bytes:
         try:
@@ -270,3 +274,12 @@ def _existing(path: Path) -> Git:
     if not folder.exists():
         raise NoSuchFolder(path=path)
     return Git(folder=folder if folder.is_dir() else folder.parent)
+
+
+def _in_utf8(path: str) -> str:
+    """The path, which is kept with every run and every note. Raises NotUtf8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise NotUtf8(path=os.fsencode(path).decode(errors="backslashreplace")) from error
+    return path

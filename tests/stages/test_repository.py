@@ -103,6 +103,62 @@ def test_a_repository_that_cannot_be_used_says_the_way_out(
     assert str(folder) in str(told.value)
 
 
+STRANGE = os.fsdecode(b"caf\xe9")
+
+
+def moved(folder: Path) -> Path:
+    make(folder.with_name("first"))
+    return folder.with_name("first").rename(folder)
+
+
+def in_a_moved_folder(folder: Path) -> Path:
+    (moved(folder) / "docs").mkdir()
+    return folder / "docs"
+
+
+def in_a_work_tree(folder: Path) -> Path:
+    git(make(folder.with_name("first")).folder, "worktree", "add", "--quiet", os.fspath(folder))
+    return folder
+
+
+def of_a_moved_one(folder: Path) -> Path:
+    git(moved(folder), "worktree", "add", "--quiet", str(folder.with_name("tree")))
+    return folder.with_name("tree")
+
+
+@pytest.mark.parametrize("made", [moved, in_a_moved_folder, in_a_work_tree, of_a_moved_one])
+def test_a_repository_whose_path_is_not_utf_8_says_the_way_out(tmp_path: Path, made: Callable[[Path], Path]) -> None:
+    folder = made(tmp_path / STRANGE)
+
+    with pytest.raises(RepositoryFault) as told:
+        Repository.open(folder)
+
+    assert str(tmp_path / "caf\\xe9") in str(told.value)
+    assert str(told.value).endswith("is not UTF-8. Rename that folder, or name a clone of it with --repo.")
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_a_clone_of_a_repository_whose_path_is_not_utf_8_can_be_used(tmp_path: Path, bare: bool) -> None:
+    first = tmp_path / STRANGE
+    if bare:
+        first.mkdir()
+        git(first, "init", "--quiet", "--bare", ".")
+    else:
+        moved(first)
+    git(make(tmp_path / "clone").folder, "config", "remote.origin.url", os.fspath(first))
+
+    found = Repository.open(tmp_path / "clone")
+
+    assert found.id == f"local:{tmp_path / 'clone' / '.git'}"
+
+
+def test_a_folder_in_a_repository_may_have_any_name(tmp_path: Path) -> None:
+    top = make(tmp_path / "repository").folder
+    (top / STRANGE).mkdir()
+
+    assert Repository.open(top / STRANGE).folder == top
+
+
 def test_a_repository_of_another_owner_can_be_used(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give a folder away")
