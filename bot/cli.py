@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import click
 
-from bot.exits import INTERRUPTED, UNUSABLE
+from bot.exits import UNUSABLE
+from bot.interrupts import exit_status_after
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "app": ("bot.commands.app:app", "Make the GitHub App."),
@@ -48,9 +49,9 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return self._called(ctx)
-        except KeyboardInterrupt:  # also while the program loads
+        except KeyboardInterrupt as interrupt:  # also while the program loads
             _say("Interrupted.")
-            ctx.exit(INTERRUPTED)
+            ctx.exit(exit_status_after(interrupt))
 
     def _called(self, ctx: click.Context) -> Any:
         from bot.last_words import clean

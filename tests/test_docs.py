@@ -132,4 +132,5 @@ def test_the_readme_names_every_exit_status() -> None:
         exits.UNUSABLE,
         exits.PARKED,
         exits.INTERRUPTED,
+        exits.TERMINATED,
     }

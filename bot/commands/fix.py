@@ -16,6 +16,7 @@ from bot.commands.common import (
     work_options,
 )
 from bot.commands.runs import work
+from bot.interrupts import heeds_sigterm
 from bot.issue_ticket import issue_address, read_issue
 from bot.node import Look
 from bot.ticket_file import read_ticket
@@ -30,13 +31,14 @@ from stages.ticket import Ticket
 @click.option("--attempts", type=click.IntRange(1, 20), default=None, help="Attempts at most.")
 @click.option("--anew", is_flag=True, help="End the ticket's open run, if it has one, and begin again.")
 @work_options
+@heeds_sigterm
 @with_app
 def fix(app: App, ticket: str, repository: Path, base: str | None, anew: bool) -> None:
     """Take TICKET, a markdown or JSON file or the address of an issue on GitHub, to a tested patch on a branch.
 
     An issue is read with the token in GITHUB_TOKEN, and nothing is written to it.
     The run works on a commit, never on your files. Exit status: 0 a patch is published, 1 the run ended without one,
-    2 something in the call is wrong, 75 the run is parked, 130 interrupted.
+    2 something in the call is wrong, 75 the run is parked, 130 interrupted, 143 told to end by SIGTERM.
     """
     found = open_repository(repository)
     asked = _read(app, ticket, found)

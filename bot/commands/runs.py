@@ -10,7 +10,7 @@ import click
 
 from bot.commands.common import as_json, err, finish, out, with_app, with_book, work_options
 from bot.errors import BeingWorkedOn
-from bot.exits import INTERRUPTED
+from bot.interrupts import exit_status_after, heeds_sigterm
 from bot.node import Look
 from bot.run import Run, RunState
 from bot.run_table import runs_json, show_runs
@@ -84,6 +84,7 @@ def stop(app: App, run: str) -> None:
 @runs.command()
 @click.argument("run")
 @work_options
+@heeds_sigterm
 @with_app
 def retry(app: App, run: str) -> None:
     """Go on with a parked or interrupted RUN where it stood. That of a GitHub issue is left to `ticketsmith work`."""
@@ -101,6 +102,7 @@ def retry(app: App, run: str) -> None:
 @click.argument("note")
 @click.option("--author", default=None, help="Who says so; your user name by default.")
 @work_options
+@heeds_sigterm
 @with_app
 def requeue(app: App, run: str, note: str, author: str | None) -> None:
     """Send the ticket of RUN back with NOTE, which its next attempt reads.
@@ -131,6 +133,7 @@ def requeue(app: App, run: str, note: str, author: str | None) -> None:
 @click.argument("run")
 @click.option("--commit", default=None, help="The merged commit; the tip of the default branch by default.")
 @work_options
+@heeds_sigterm
 @with_app
 def verify(app: App, run: str, commit: str | None) -> None:
     """Run the reproduction and the checks where the patch of RUN was merged, and write down whether it holds."""
@@ -158,9 +161,9 @@ def work(app: App, run: Run) -> None:
         progress.note(f"run {run.id} · {short(run.ticket.title)} · base {run.base[:7]}", Look.HEAD)
         try:
             run = app.pursue(run, progress)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             progress.note(f"Interrupted. Go on with: ticketsmith runs retry {run.id}", Look.BAD)
-            sys.exit(INTERRUPTED)
+            sys.exit(exit_status_after(interrupt))
     status = finish(app, run)
     _keep_up(app, run)
     sys.exit(status)

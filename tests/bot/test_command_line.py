@@ -258,28 +258,40 @@ def process(typed: Line, *arguments: str) -> tuple[list[str], dict[str, str]]:
     return [sys.executable, "-c", code, *arguments], {**os.environ, **given, "PYTHONPATH": str(ROOT)}
 
 
-def test_an_interrupt_leaves_a_run_that_goes_on(typed: Line, tmp_path: Path) -> None:
-    flag = tmp_path / "asked"
-    waits = f"touch {flag}; sleep 50; exit 1"
-    tmp_path.chmod(0o777)
-    begin, environment = process(typed, "fix", str(typed.ticket), *typed.at, *typed.by(waits))
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["interrupt", "termination"]
+)
+def test_an_interrupt_leaves_a_run_that_goes_on(
+    typed: Line, tmp_path: Path, number: signal.Signals, status: int
+) -> None:
+    ended, told = interrupted(typed, tmp_path / "fix", number, "fix", str(typed.ticket), *typed.at)
 
-    working = subprocess.Popen(begin, env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    (run,) = typed.runs()
+    assert ended == status
+    assert "Traceback" not in told
+    assert f"runs retry {run['id']}" in told
+    assert run["state"] == "working"
+
+    again, told = interrupted(typed, tmp_path / "retry", number, "runs", "retry", run["id"])
+
+    assert (again, f"runs retry {run['id']}" in told) == (status, True)
+    assert typed.type("runs", "retry", run["id"], *typed.by()).exit_code == 0
+
+
+def interrupted(typed: Line, flag: Path, number: signal.Signals, *arguments: str) -> tuple[int, str]:
+    """How a process ends that gets the signal while its agent is asked, and what it says."""
+    flag.parent.chmod(0o777)
+    begin, environment = process(typed, *arguments, *typed.by(f"touch {flag}; sleep 50; exit 1"))
+    working = subprocess.Popen(begin, env=environment, cwd=flag.parent, stderr=subprocess.PIPE, text=True)
     try:
         end = time.monotonic() + 60
         while not flag.exists() and time.monotonic() < end:
             time.sleep(0.05)
-        working.send_signal(signal.SIGINT)
+        working.send_signal(number)
         _, told = working.communicate(timeout=60)
     finally:
         working.kill()
-
-    (run,) = typed.runs()
-    assert working.returncode == 130
-    assert "Traceback" not in told
-    assert f"runs retry {run['id']}" in told
-    assert run["state"] == "working"
-    assert typed.type("runs", "retry", run["id"], *typed.by()).exit_code == 0
+    return working.returncode, told
 
 
 def test_a_run_whose_progress_no_disk_takes_comes_to_its_end(typed: Line, tmp_path: Path) -> None:
