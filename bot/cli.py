@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -87,13 +88,25 @@ def ticketsmith(ctx: click.Context, config: Path | None) -> None:
 def main() -> None:
     """The entry point of the installed command."""
     sys.excepthook = _crashed
-    sys.exit(ticketsmith(prog_name="ticketsmith"))
+    try:
+        sys.exit(ticketsmith(prog_name="ticketsmith"))
+    finally:
+        _let_go_of_errors()
 
 
 def _crashed(_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     from bot.last_words import traceback_of
 
     _say(traceback_of(error.with_traceback(trace)))
+
+
+def _let_go_of_errors() -> None:
+    """What standard error still holds and nobody takes would make an exit status of its own, 120."""
+    try:
+        if sys.stderr is not None:  # as where it was closed before
+            sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _say(text: str) -> None:

@@ -296,6 +296,7 @@ def interrupted(typed: Line, flag: Path, number: signal.Signals, *arguments: str
 
 def test_a_run_whose_progress_no_disk_takes_comes_to_its_end(typed: Line, tmp_path: Path) -> None:
     begin, environment = process(typed, "fix", str(typed.ticket), *typed.at, *typed.by())
+    environment.pop("PYTHONUNBUFFERED", None)  # lines that are held back would be lost as the process ends
 
     with open("/dev/full", "w") as full:
         done = subprocess.run(begin, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=full, text=True)
