@@ -13,6 +13,7 @@ from stages.comparison import Comparison, compare, shows_green, shows_red
 from stages.covering import Covered, covered
 from stages.early_end import with_the_rest
 from stages.errors import Refused
+from stages.files_of_tests import TestFiles
 from stages.flaky import Run, Suspects, explained, on_base, on_head
 from stages.patch import Patch, added
 from stages.policy import Policy, Rule, Violation, notices
@@ -20,7 +21,6 @@ from stages.protected import folded
 from stages.report import Check, CheckKind, CheckReport, Reproduction
 from stages.repository import Repository
 from stages.steered import steered, unproven
-from stages.test_files import TestFiles
 from stages.verdict import Finding, GateReport, Held, Passed, Span, Verdict, decide
 from stages.weakened_files import changed_tests, steers_tests, weakened_files
 from stages.weakening import Weakened, Weakening

@@ -10,10 +10,10 @@ from typing import Final, assert_never
 
 from memory.types import HoldCause
 from stages.errors import Refused
+from stages.files_of_tests import is_of_tests
 from stages.patch import FileChange, Patch, added
 from stages.paths import plain
 from stages.protected import is_entry_point, is_protected
-from stages.test_files import is_of_tests
 
 _KNOWS_OF_TESTS: Final = re.compile(r"PYTEST_CURRENT_TEST|\bdef pytest_\w+|\bpytest_plugins\b|\bimport _?pytest\b")
 _NO_FILE: Final = "000000"

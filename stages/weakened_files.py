@@ -7,11 +7,11 @@ from pathlib import PurePosixPath
 
 from memory.types import CheckId
 from stages.errors import Refused
+from stages.files_of_tests import TestFiles, is_of_tests
 from stages.foreign_tests import is_foreign_settings, is_foreign_test, scripts_changed, weakened_text
 from stages.inline_tests import changed_inside
 from stages.patch import Patch
 from stages.policy import Rule, Violation
-from stages.test_files import TestFiles, is_of_tests
 from stages.weakening import Weakened, Weakening, is_settings, settings_changed, weakened_file
 from stages.workspace import Workspace
 

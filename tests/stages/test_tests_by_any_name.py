@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from memory.types import CheckId, HoldCause
+from stages.files_of_tests import TestFiles, is_of_tests
 from stages.foreign_tests import is_foreign_test, scripts_changed
 from stages.gate import Held, Passed, decide
 from stages.inline_tests import changed_inside
 from stages.report import Check, CheckKind, CheckReport, Reproduction
-from stages.test_files import TestFiles, is_of_tests
 from stages.weakening import Weakening
 from tests.stages.benches import Bench
 

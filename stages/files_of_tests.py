@@ -54,7 +54,9 @@ class TestFiles:
 
     def __contains__(self, path: str) -> bool:
         """True for a file that is there for tests alone, or that only says how a command runs them."""
-        if is_of_tests(path) or (CheckKind.COMMAND in self._kinds and self._runs_checks(path)):
+        if is_of_tests(path):
+            return True
+        if CheckKind.COMMAND in self._kinds and _RUNS_CHECKS.fullmatch(PurePosixPath(path).name):
             return True
         return path in self._collected and self._looks_elsewhere(path)
 
@@ -74,9 +76,6 @@ class TestFiles:
         if is_test_file(file) or not re.match(rf"(?:[\w.]+\.)?{re.escape(stem)}(?:\.|$)", name):
             return False
         return name != stem or f"def {stem}(".encode() not in (self._at_base(file) or b"")
-
-    def _runs_checks(self, path: str) -> bool:
-        return _RUNS_CHECKS.fullmatch(PurePosixPath(path).name) is not None
 
     def _looks_elsewhere(self, path: str) -> bool:
         """True when it imports something of the tree: then it is about that, and holds no product of its own."""
